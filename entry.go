@@ -1,0 +1,118 @@
+package earlybird
+
+import (
+	"math"
+	"math/bits"
+	"sync/atomic"
+	"time"
+
+	"github.com/earlybird-cache/earlybird/xfetch"
+)
+
+// entry is a value and what the cache knows of it. Instants are cache time.
+// What is not atomic is never written after publication.
+type entry[V any] struct {
+	// quiet is the instant before which the entry is served without another
+	// thought: no draw can succeed and expiry is far. Retiring the entry sets
+	// it to the beginning of time, so that one comparison covers both.
+	quiet atomic.Int64
+
+	epoch   uint32 // the fence's epoch it was written in
+	value   V
+	written int64
+	expiry  int64
+	cost    time.Duration // of the load that brought it; 0 for Set
+
+	delta   atomic.Int64 // smoothed cost, ns: what XFetch goes by
+	retired atomic.Bool
+
+	// resume is the instant before which nobody starts a refresh: in the future
+	// while one runs, which makes it a lease that ends by itself, and while
+	// failed ones back off.
+	resume atomic.Int64
+	failed atomic.Int32 // refreshes in a row
+}
+
+// absence is a remembered ErrNotFound.
+type absence struct {
+	epoch   uint32
+	expiry  int64
+	retired atomic.Bool
+}
+
+// retire makes the entry unservable wherever a pointer to it still lies.
+func (e *entry[V]) retire() {
+	e.retired.Store(true)
+	e.quiet.Store(math.MinInt64)
+}
+
+// isQuiet reports whether the entry may be served at now, which may lag behind
+// the clock, without another thought.
+func (e *entry[V]) isQuiet(now int64, epoch uint32) bool {
+	return now < e.quiet.Load() && e.epoch == epoch
+}
+
+// alive reports whether the entry may be served: it was not retired, and not
+// written before the epoch.
+func (e *entry[V]) alive(epoch uint32) bool {
+	return e.epoch == epoch && !e.retired.Load()
+}
+
+func (a *absence) alive(epoch uint32) bool {
+	return a.epoch == epoch && !a.retired.Load()
+}
+
+// scale is the spread of this entry's early refreshes.
+func (e *entry[V]) scale(beta float64) time.Duration {
+	if beta < 0 {
+		return 0
+	}
+	s := xfetch.Scale(time.Duration(e.delta.Load()), beta)
+	return xfetch.ClampScale(s, time.Duration(e.expiry-e.written))
+}
+
+// hush sets quiet, before the entry is published.
+func (e *entry[V]) hush(beta float64) {
+	early := max(int64(xfetch.Window(e.scale(beta))), slack(e.expiry-e.written))
+	e.quiet.Store(satAdd(e.expiry, -early))
+}
+
+// learn makes the entry's recompute dearer than it seemed.
+func (e *entry[V]) learn(cost time.Duration) {
+	e.delta.Store(int64(xfetch.Smooth(time.Duration(e.delta.Load()), cost)))
+}
+
+func (e *entry[V]) result(s State, now int64) Result[V] {
+	return Result[V]{Value: e.value, State: s, Age: max(0, time.Duration(now-e.written))}
+}
+
+// elect makes the caller the one who refreshes the entry, unless somebody
+// does already or failures hold it back. The election is lost by itself when
+// until has passed.
+func (e *entry[V]) elect(now, until int64) bool {
+	resume := e.resume.Load()
+	return now >= resume && e.resume.CompareAndSwap(resume, until)
+}
+
+// spare lets the next reader who draws well try again.
+func (e *entry[V]) spare() {
+	e.resume.Store(0)
+}
+
+const (
+	leastBackoff = 100 * time.Millisecond
+	mostBackoff  = 30 * time.Second
+)
+
+// backOff keeps refreshes away after one failed: for the load's usual cost or
+// a tenth of a second at first, then twice as long each time up to an eighth of
+// the entry's life, of which u, in [0, 1), takes away up to half.
+func (e *entry[V]) backOff(now int64, u float64) {
+	base := max(time.Duration(e.delta.Load()), leastBackoff)
+	most := max(base, min(time.Duration(e.expiry-e.written)/8, mostBackoff))
+	wait := most
+	if n := int(e.failed.Add(1)) - 1; n < bits.LeadingZeros64(uint64(base))-1 {
+		wait = min(base<<n, most)
+	}
+	e.resume.Store(satAdd(now, int64(xfetch.Life(wait, 0.5, u))))
+}

@@ -1,0 +1,106 @@
+package earlybird
+
+import (
+	"sync"
+	"time"
+)
+
+// life keeps count of what runs on behalf of a cache, so that Close can wait
+// for it and nothing begins after.
+type life struct {
+	closing chan struct{} // closed when Close begins
+	closed  chan struct{} // closed when Close has ended; err is set then
+	err     error
+
+	mu     sync.Mutex
+	over   bool
+	active int
+	idle   chan struct{} // closed when over and nothing is active
+}
+
+func newLife() *life {
+	return &life{
+		closing: make(chan struct{}),
+		closed:  make(chan struct{}),
+		idle:    make(chan struct{}),
+	}
+}
+
+// begin announces work, which must end. It reports false, and the work must
+// not be done, once the cache is closed.
+func (l *life) begin() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.over {
+		return false
+	}
+	l.active++
+	return true
+}
+
+func (l *life) end() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.active--
+	l.idleLocked()
+}
+
+// stop makes begin refuse. It reports whether the caller is the first.
+func (l *life) stop() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.over {
+		return false
+	}
+	l.over = true
+	close(l.closing)
+	l.idleLocked()
+	return true
+}
+
+func (l *life) idleLocked() {
+	if l.over && l.active == 0 {
+		close(l.idle)
+	}
+}
+
+// drain waits until nothing is active, at most for patience.
+func (l *life) drain(patience time.Duration) {
+	t := time.NewTimer(patience)
+	defer t.Stop()
+	select {
+	case <-l.idle:
+	case <-t.C:
+	}
+}
+
+// isOver reports whether the cache is closed, or about to be.
+func (l *life) isOver() bool {
+	select {
+	case <-l.closing:
+		return true
+	default:
+		return false
+	}
+}
+
+// Close ends the cache. Reads that wait are released with ErrClosed, as is
+// every later call; loader calls that run see their context end, and Close
+// waits for them at most LoadTimeout. If some outlast it, Close returns a
+// *[StuckError]. Nothing is stored once Close has returned, and nothing of the
+// cache runs but what is stuck. Calling it again, or from several goroutines,
+// waits for the first call and returns what it returned.
+func (c *Cache[V]) Close() error {
+	if !c.life.stop() {
+		<-c.life.closed
+		return c.life.err
+	}
+	c.fence.raiseAll()
+	c.life.drain(c.opts.LoadTimeout)
+	c.clear()
+	if n := c.calls.now(); n > 0 {
+		c.life.err = &StuckError{Loads: n}
+	}
+	close(c.life.closed)
+	return c.life.err
+}
