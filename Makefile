@@ -1,0 +1,32 @@
+# make test   everything a change must pass, under ten minutes on two cores
+# make soak   the same at full size and length, for an hour or so
+# make bench  beside the peers, in one run
+# make check  formatting, vet on every platform, tidiness
+
+GO ?= go
+
+# Nested modules are not part of ./... and are visited one by one.
+NESTED := $(patsubst %/go.mod,%,$(wildcard */go.mod))
+
+.PHONY: test soak bench check
+
+test:
+	$(GO) test -race -timeout 9m ./...
+	@set -e; for m in $(NESTED); do echo "== $$m"; (cd $$m && $(GO) test ./...); done
+
+soak:
+	EARLYBIRD_SOAK=1 $(GO) test -timeout 60m ./...
+	EARLYBIRD_SOAK=1 $(GO) test -race -cpu 1,2,4 -timeout 120m ./...
+
+bench:
+	cd bench && $(GO) run .
+
+check:
+	@out=$$(gofmt -l .); if [ -n "$$out" ]; then echo "gofmt would change:"; echo "$$out"; exit 1; fi
+	$(GO) vet ./...
+	GOOS=windows $(GO) vet ./...
+	GOOS=darwin GOARCH=arm64 $(GO) vet ./...
+	GOARCH=386 $(GO) vet ./...
+	GOARCH=arm64 $(GO) vet ./...
+	$(GO) mod tidy -diff
+	@set -e; for m in $(NESTED); do echo "== $$m"; (cd $$m && $(GO) vet ./... && $(GO) mod tidy -diff); done
