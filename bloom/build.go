@@ -1,0 +1,156 @@
+package bloom
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+
+	bitsbloom "github.com/bits-and-blooms/bloom/v3"
+)
+
+var (
+	// ErrBuilding: another build of the same guard is under way.
+	ErrBuilding = errors.New("bloom: a build is under way already")
+	// ErrEmptySource: the source ended without yielding an id. A query that
+	// went wrong is far likelier than an origin with nothing in it, and would
+	// make the guard refuse everything; an empty origin loses nothing by a
+	// guard that stays open.
+	ErrEmptySource = errors.New("bloom: the source has no ids")
+	// ErrTooLarge: the source has more ids than Options.MaxBytes has room for.
+	ErrTooLarge = errors.New("bloom: more ids than MaxBytes has room for")
+	// ErrDamaged: a filter refused an id that it must hold.
+	ErrDamaged = errors.New("bloom: the filter refused an id it holds")
+)
+
+// Build replaces what the guard knows by the ids that the sequence yields,
+// plus those given to Add as described there. Readers go on with the previous
+// filter until the new one has been filled and tried out.
+//
+// An error, be it from the sequence, from ctx or one of the package's own,
+// leaves everything as it was. The sequence must list what exists at some
+// moment after Build was called; it should give up by itself when ctx ends,
+// since Build can only look between ids. Duplicates cost some room, no more.
+// Strings are not retained.
+//
+// It takes 16 bytes for each id while it reads, and then the new filter beside
+// the old one.
+func (g *Guard) Build(ctx context.Context, ids iter.Seq2[string, error]) error {
+	if g == nil {
+		return nil
+	}
+	b, err := g.begin()
+	if err != nil {
+		return err
+	}
+	defer g.abandon(b) // also when the sequence panics
+	if err := b.read(ctx, ids); err != nil {
+		return err
+	}
+	return g.publish(b, b.fill())
+}
+
+// A build is a generation in the making. All but added belongs to the
+// goroutine that runs Build.
+type build struct {
+	opts    *Options
+	secret  secret
+	carried [][]byte // the journal as of begin
+	listed  digests  // carried ids and the source's
+	sample  sample
+	added   digests // ids added since begin, under Guard.mu
+}
+
+// begin makes the build known to Add: each id is then either in the journal
+// that the build carries over or among its added ones.
+func (g *Guard) begin() (*build, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.next != nil {
+		return nil, ErrBuilding
+	}
+	g.next = &build{opts: &g.opts, secret: newSecret(), carried: g.journal.snapshot()}
+	return g.next, nil
+}
+
+// abandon drops b unless it was published.
+func (g *Guard) abandon(b *build) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.next == b {
+		g.next = nil
+	}
+}
+
+// read lists the source's ids and then the carried ones.
+func (b *build) read(ctx context.Context, ids iter.Seq2[string, error]) error {
+	most := b.opts.mostIDs()
+	for id, err := range ids {
+		n := b.listed.n
+		if n%256 == 0 && err == nil {
+			err = ctx.Err()
+		}
+		if err != nil {
+			return fmt.Errorf("bloom: source failed after %d ids: %w", n, err)
+		}
+		if n >= most {
+			return fmt.Errorf("%w: %d", ErrTooLarge, most)
+		}
+		b.listed.append(b.secret.digest(id))
+		b.sample.offer(id)
+	}
+	if err := ctx.Err(); err != nil { // a source may end early and say nothing
+		return fmt.Errorf("bloom: build stopped after %d ids: %w", b.listed.n, err)
+	}
+	if b.listed.n == 0 {
+		return ErrEmptySource
+	}
+	for _, chunk := range b.carried {
+		eachID(chunk, func(id string) bool {
+			b.listed.append(b.secret.digest(id))
+			return true
+		})
+	}
+	return nil
+}
+
+// A filling is a filter that is still being written.
+type filling struct {
+	design
+	filter *bitsbloom.BloomFilter
+	held   uint64
+}
+
+// fill moves what was read into a filter of the right size.
+func (b *build) fill() *filling {
+	d := b.opts.designFor(b.listed.n)
+	f := &filling{design: d, filter: newFilter(d)}
+	b.listed.drain(f.add)
+	return f
+}
+
+func (f *filling) add(d digest) {
+	b := d.bytes()
+	if !f.filter.TestOrAdd(b[:]) {
+		f.held++
+	}
+}
+
+// publish completes the filter with the ids added meanwhile, tries it on ids
+// it must know, and swaps it in. All of that happens under the lock, so no
+// Add falls between the old generation and the new.
+func (g *Guard) publish(b *build, f *filling) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	b.added.drain(f.add)
+	gen := freeze(f.design, b.secret, f.filter, f.held)
+	if !gen.holds(b.sample.ids, g.journal.newest()) {
+		return ErrDamaged
+	}
+	g.current, g.sample, g.damaged = gen, b.sample.ids, false
+	g.next = nil
+	g.builds++
+	g.tally.restart()
+	g.settleLocked()
+	return nil
+}

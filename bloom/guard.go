@@ -1,0 +1,103 @@
+package bloom
+
+import (
+	"sync"
+	"sync/atomic"
+)
+
+// Guard tells ids that certainly do not exist from those that may. Use New;
+// a nil *Guard is a guard that is off: it passes everything and ignores the
+// rest. All methods may be called at any time from any goroutine.
+type Guard struct {
+	// serving is what readers see, nil whenever the guard fails open.
+	serving atomic.Pointer[generation]
+	tally   tally
+
+	opts Options // as completed by New
+
+	mu      sync.Mutex
+	current *generation // serving, or what would be; nil until built
+	next    *build      // the build under way, if any
+	journal journal
+	sample  []string // ids of the current build's source, kept as canaries
+	damaged bool     // the current generation refused an id it should hold
+	builds  uint64
+}
+
+// New makes a guard that is yet to be built, and fails open until then. It
+// allocates no filter. The error, if any, is an *OptionError.
+func New(opts Options) (*Guard, error) {
+	opts, err := opts.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	return &Guard{opts: opts, journal: journal{limit: opts.Remember}}, nil
+}
+
+// MayContain reports whether id may exist. False means that it was neither
+// in the source of the last build nor given to Add; true means that it was,
+// or that it collides with ids that were, or that the guard fails open. It
+// takes no lock and does not allocate.
+func (g *Guard) MayContain(id string) bool {
+	if g == nil {
+		return true
+	}
+	gen := g.serving.Load()
+	if gen == nil || gen.has(gen.secret.digest(id)) {
+		return true
+	}
+	g.tally.refused.add()
+	return g.opts.Shadow
+}
+
+// Add makes ids known. Once it has returned, no call of MayContain that starts
+// later refuses one of them, whatever builds and folds go on meanwhile.
+//
+// A build carries over the newest ids it was given before (Options.Remember
+// says how many) and all that it is given while it runs; older ones it expects
+// the source to list. Add an id before the transaction that creates it
+// commits, so that nobody can learn of it and be refused, and once more
+// after, for a build that read the source in between.
+func (g *Guard) Add(ids ...string) {
+	if g == nil {
+		return
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, id := range ids {
+		g.addLocked(id)
+	}
+	g.settleLocked()
+}
+
+func (g *Guard) addLocked(id string) {
+	g.journal.append(id)
+	if g.current != nil {
+		g.current = g.current.with(g.current.secret.digest(id))
+	}
+	if g.next != nil {
+		g.next.added.append(g.next.secret.digest(id))
+	}
+}
+
+// settleLocked shows readers the current generation, or nothing if it cannot
+// be vouched for.
+func (g *Guard) settleLocked() {
+	if g.stateLocked() == Ready {
+		g.serving.Store(g.current)
+	} else {
+		g.serving.Store(nil)
+	}
+}
+
+func (g *Guard) stateLocked() State {
+	switch {
+	case g.current == nil:
+		return Unbuilt
+	case g.damaged:
+		return Damaged
+	case g.current.past(saturateAt):
+		return Saturated
+	}
+	return Ready
+}

@@ -1,0 +1,36 @@
+package bloom
+
+import "fmt"
+
+// State says whether a guard refuses anything, and if not, why.
+type State uint8
+
+const (
+	// Off is the state of a nil guard.
+	Off State = iota
+	// Unbuilt: no build has succeeded yet. Fails open.
+	Unbuilt
+	// Ready: absent ids are refused.
+	Ready
+	// Saturated: the guard holds over 1.5 times its design count, and so many
+	// strangers would pass that it is better rebuilt. Fails open.
+	Saturated
+	// Damaged: the guard was caught refusing an id that exists. Fails open.
+	Damaged
+)
+
+func (s State) String() string {
+	switch s {
+	case Off:
+		return "off"
+	case Unbuilt:
+		return "unbuilt"
+	case Ready:
+		return "ready"
+	case Saturated:
+		return "saturated"
+	case Damaged:
+		return "damaged"
+	}
+	return fmt.Sprintf("State(%d)", uint8(s))
+}
