@@ -68,7 +68,7 @@ func (c choice) first() *charset {
 
 func (c choice) alphabet() *charset { return bytesOf(strings.Join(c.words, "")) }
 
-func (c choice) accept(s string) bool {
+func (c choice) accept(s string, _ int64) bool {
 	_, found := slices.BinarySearch(c.words, s)
 	return found
 }

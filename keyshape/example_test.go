@@ -2,6 +2,7 @@ package keyshape_test
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/earlybird-cache/earlybird/keyshape"
 )
@@ -36,6 +37,18 @@ func ExamplePatternError() {
 	fmt.Println(err)
 	// Output:
 	// keyshape: pattern "user:{unit}", column 7: no class is named "unit"
+}
+
+// A snowflake tells when it was made: nobody can have been given one yet that
+// will be made tomorrow.
+func ExampleSet_MatchAt() {
+	shapes := keyshape.MustCompile("tweet:{snowflake:twitter}")
+	made := time.Date(2022, 6, 28, 16, 7, 40, 0, time.UTC)
+	fmt.Println(shapes.MatchAt("tweet:1541815603606036480", made))
+	fmt.Println(shapes.MatchAt("tweet:1541815603606036480", made.AddDate(0, 0, -1)))
+	// Output:
+	// true
+	// false
 }
 
 func ExampleJoin() {

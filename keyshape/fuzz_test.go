@@ -27,7 +27,21 @@ var vocabulary = []struct {
 	{"{hex:1..3}", []string{"a", "00", "fff", "ffff"}},
 	{"{base58:1..4}", []string{"1", "zz", "Az9k", "0"}},
 	{"{slug}", []string{"a", "a-b", "12-7", "a--b", "-"}},
+	{"{slug:60..70}", []string{strings.Repeat("a", 62), strings.Repeat("a-", 31) + "a", strings.Repeat("7", 64), strings.Repeat("7", 66)}},
 	{"{slug:2..4}", []string{"ab", "a-b", "abcd", "a-", "a"}},
+	{"{digits:1..3}", []string{"0", "00", "123"}},
+	{"{lower:1..2}", []string{"a", "zz", "A"}},
+	{"{upper:1..2}", []string{"A", "ZZ", "a"}},
+	{"{base62:1..3}", []string{"a", "Z0", "-"}},
+	{"{crockford:2}", []string{"0Z", "0U"}},
+	{"{base32:2..7}", []string{"MY", "MZ", "MZXQ", "MZXW6", "MZXW6YQ"}},
+	{"{base64url:2..4}", []string{"Zg", "Zh", "Zm8", "Zm9", "Zm9v"}},
+	{"{luhn:2..5}", []string{"18", "19", "00", "26", "12344"}},
+	{"{mod97:3..4}", []string{"195", "098", "001", "A69", "0098"}},
+	{"{isbn10}", []string{"080442957X", "0306406152", "0306406153"}},
+	{"{isbn13}", []string{"9780306406157", "9780306406158"}},
+	{"{snowflake:0}", []string{"0", "4194304", "4194303", "12582912000", "251658240000", "251662434304", "251662434303"}},
+	{"{re:1..3:a+|b{2}}", []string{"a", "aaa", "bb", "aaaa"}},
 	{"{a|ab|}", []string{"", "a", "ab", "b"}},
 	{"{1|-1|1-}", []string{"1", "-1", "1-"}},
 	{`{\||x}`, []string{"|", "x", `\`}},
@@ -64,31 +78,47 @@ func damage(rng *rand.Rand, key string) string {
 	}
 }
 
-func TestMatch_agreesWithTheReference(t *testing.T) {
+// The epoch of the vocabulary's snowflakes is 1970, so that all of these are
+// near the edge between past and future.
+func drawNow(rng *rand.Rand) time.Time {
+	return time.UnixMilli(rng.Int64N(3) - 60_000)
+}
+
+func TestMatchAt_agreesWithTheReference(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
 	rng := rand.New(rand.NewPCG(seed, 0))
-	matched := 0
-	for range 4000 {
+	const draws = 6000
+	matched, refused := 0, 0
+	for range draws {
 		pattern, key := draw(rng)
-		want := referenceMatch(pattern, key)
-		require.Equal(t, want, MustCompile(pattern).Match(key), "%s, %q", pattern, key)
+		now := drawNow(rng)
+		set, err := Compile(pattern)
+		if err != nil {
+			require.ErrorContains(t, err, "neighbours decide")
+			refused++
+			continue
+		}
+		want := referenceMatch(pattern, key, now)
+		require.Equal(t, want, set.MatchAt(key, now), "%s, %q, %d", pattern, key, now.UnixMilli())
 		if want {
 			matched++
 		}
 	}
-	require.Greater(t, matched, 400, "hardly any key matched, so little was tested")
+	require.Greater(t, matched, draws/10, "hardly any key matched, so little was tested")
+	require.Less(t, refused, draws/2, "hardly any pattern compiled, so little was tested")
 }
 
 func FuzzMatch(f *testing.F) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 200 {
 		pattern, key := draw(rng)
-		f.Add(pattern, key)
+		f.Add(pattern, key, drawNow(rng).UnixMilli())
 	}
-	f.Add("user:{uint", "user:1")
-	f.Add("{en|en-US}-{slug:1..9}", "en-US-a")
-	f.Fuzz(func(t *testing.T, pattern, key string) {
+	f.Add("user:{uint", "user:1", int64(0))
+	f.Add("{en|en-US}-{slug:1..9}", "en-US-a", int64(0))
+	f.Fuzz(func(t *testing.T, pattern, key string, millis int64) {
+		now := time.UnixMilli(millis % (1 << 60))
 		if len(key) > 200 || len(pattern) > 200 {
 			return // the reference is slow
 		}
@@ -100,8 +130,8 @@ func FuzzMatch(f *testing.F) {
 			}
 			return
 		}
-		if got, want := set.Match(key), referenceMatch(pattern, key); got != want {
-			t.Fatalf("%s, %q: got %v, want %v", pattern, key, got, want)
+		if got, want := set.MatchAt(key, now), referenceMatch(pattern, key, now); got != want {
+			t.Fatalf("%s, %q, %v: got %v, want %v", pattern, key, now, got, want)
 		}
 	})
 }

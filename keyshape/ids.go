@@ -17,7 +17,7 @@ func (uuid) width() (int, int)  { return 36, 36 }
 func (uuid) first() *charset    { return hexDigits }
 func (uuid) alphabet() *charset { return uuidBytes }
 
-func (uuid) accept(s string) bool {
+func (uuid) accept(s string, _ int64) bool {
 	return s[8] == '-' && s[13] == '-' && s[18] == '-' && s[23] == '-' &&
 		hexDigits.holdsAll(s[:8]) && hexDigits.holdsAll(s[9:13]) && hexDigits.holdsAll(s[14:18]) &&
 		hexDigits.holdsAll(s[19:23]) && hexDigits.holdsAll(s[24:])
@@ -31,7 +31,8 @@ type ulid struct{}
 
 func newULID(arg field) (class, error) { return ulid{}, arg.mustBeEmpty() }
 
-func (ulid) width() (int, int)    { return 26, 26 }
-func (ulid) first() *charset      { return ulidFirst }
-func (ulid) alphabet() *charset   { return crockford }
-func (ulid) accept(s string) bool { return ulidFirst[s[0]] && crockford.holdsAll(s) }
+func (ulid) width() (int, int)  { return 26, 26 }
+func (ulid) first() *charset    { return ulidFirst }
+func (ulid) alphabet() *charset { return crockford }
+
+func (ulid) accept(s string, _ int64) bool { return ulidFirst[s[0]] && crockford.holdsAll(s) }

@@ -16,10 +16,10 @@ func Joined(parts ...*Set) *Set {
 	return &Set{[]shape{joined(slices.Clone(parts))}}
 }
 
-func (j joined) match(key string) bool {
+func (j joined) match(key string, now int64) bool {
 	for _, set := range j {
 		part, rest, ok := cutPart(key)
-		if !ok || !set.Match(part) {
+		if !ok || !set.match(part, now) {
 			return false
 		}
 		key = rest

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -28,6 +29,8 @@ func TestMatch_acceptsExactlyTheClass(t *testing.T) {
 		{"{int:-5..12}",
 			[]string{"-5", "-1", "0", "9", "12"},
 			[]string{"-6", "13", "-0", "-12", "00"}},
+		{"{int:-5..0}", []string{"-5", "0"}, []string{"-6", "1", "-0"}},
+		{"{int:0..0}", []string{"0"}, []string{"-0", "1", "-1", "00"}},
 		{"{int:5..5}", []string{"5"}, []string{"4", "6", "-5", "05"}},
 		{"{uuid}",
 			[]string{"00000000-0000-0000-0000-000000000000", "123e4567-e89b-12d3-a456-426614174000", "ffffffff-ffff-ffff-ffff-ffffffffffff"},
@@ -45,6 +48,39 @@ func TestMatch_acceptsExactlyTheClass(t *testing.T) {
 			[]string{"a", "7", "red-shoes", "a-1-b", strings.Repeat("x", 128)},
 			[]string{"", "-", "-a", "a-", "a--b", "A", "a_b", "a b", "é", strings.Repeat("x", 129)}},
 		{"{slug:3..5}", []string{"abc", "a-b", "ab-cd"}, []string{"ab", "a-", "abc-de", "ab--c"}},
+		{"{digits:3..5}", []string{"000", "01234"}, []string{"12", "123456", "12a", "-12", "١٢٣"}},
+		{"{lower:2}", []string{"en"}, []string{"EN", "e", "eng", "e1", "é"}},
+		{"{upper:2}", []string{"DE"}, []string{"de", "D", "DEU", "D1"}},
+		{"{base62:5..6}", []string{"0aZ9z", "000000"}, []string{"0aZ9", "0aZ9z_0", "0a-9z"}},
+		{"{crockford:4}", []string{"0000", "ZY9A"}, []string{"zy9a", "0OOO", "ILI0", "UUUU", "000"}},
+		{"{base32:2..8}",
+			[]string{"MY", "MZXQ", "MZXW6", "MZXW6YQ", "MZXW6YTB"},
+			[]string{"M", "A", "MZA", "MZXW6A", "MZX", "MZXW6Y", "MZ", "MZXW", "MZXW6YTBO", "my", "MY======", "M1", "M0"}},
+		{"{base64url:2..12}",
+			[]string{"Zg", "Zm8", "Zm9v", "dQw4w9WgXcQ", "_-_-"},
+			[]string{"Z", "A", "AAAAA", "Zh", "Zm9", "dQw4w9WgXcR", "Zg==", "Zm+/", "Zm9vY"}},
+		{"{luhn:2..19}",
+			[]string{"18", "00", "4539578763621486", "79927398713", "0000000018"},
+			[]string{"19", "4539578763621487", "4539 5787 6362 1486", "79927398710", "8", "-18"}},
+		{"{mod97:20}",
+			[]string{"529900T8BM49AURSDO55", "5493001KJTIIGC8Y1R12"},
+			[]string{"529900T8BM49AURSDO56", "529900t8bm49aursdo55", "5299O0T8BM49AURSDO55", "529900T8BM49AURSDO5", "529900T8BM49AURSD5OA"}},
+		{"{mod97:3}", // 98-100 mod 97 is 95; of 0, 98; 97 more or less is no spelling
+			[]string{"195", "098"},
+			[]string{"001", "196", "095"}},
+		{"{isbn10}",
+			[]string{"0306406152", "080442957X", "0000000000"},
+			[]string{"0306406153", "080442957x", "0804429570", "X804429570", "X00000000X", "0-306-40615-2", "030640615"}},
+		{"{isbn13}",
+			[]string{"9780306406157", "9791034304523", "9780134190440"},
+			[]string{"9780306406158", "9770306406150", "978-0-306-40615-7", "0306406152", "978030640615X"}},
+		{"{snowflake:twitter}",
+			[]string{"0", "1541815603606036480", "9223372036854775807"},
+			[]string{"9223372036854775808", "01541815603606036480", "-1", "", "+1"}},
+		{`{re:2..4:[a-z]{2}(\{\})?|[x\}]{3}}`,
+			[]string{"ab", "ab{}", "xx}"},
+			[]string{"a", "abc", "ab{", "AB", "xxxx", "ab\n"}},
+		{"a{re:1..3:é+}b", []string{"aéb"}, []string{"aééb", "ab", "a\xc3b", "a\xa9b"}},
 		{"{en|de|}", []string{"en", "de", ""}, []string{"e", "end", "EN", "fr", "en|de"}},
 		{`{a\|b|c\}|\{\\}`, []string{"a|b", "c}", `{\`}, []string{"a", "b", "c", `\`, `{\\`}},
 		{`\{x\}\|\\`, []string{`{x}|\`}, []string{`\{x\}\|\\`, `{x}`}},
@@ -53,11 +89,11 @@ func TestMatch_acceptsExactlyTheClass(t *testing.T) {
 		set := MustCompile(c.pattern)
 		for _, key := range c.yes {
 			require.True(t, set.Match(key), "%s must match %q", c.pattern, key)
-			require.True(t, referenceMatch(c.pattern, key), "the reference disagrees: %s, %q", c.pattern, key)
+			require.True(t, referenceMatch(c.pattern, key, farFuture), "the reference disagrees: %s, %q", c.pattern, key)
 		}
 		for _, key := range c.no {
 			require.False(t, set.Match(key), "%s must not match %q", c.pattern, key)
-			require.False(t, referenceMatch(c.pattern, key), "the reference disagrees: %s, %q", c.pattern, key)
+			require.False(t, referenceMatch(c.pattern, key, farFuture), "the reference disagrees: %s, %q", c.pattern, key)
 		}
 	}
 }
@@ -106,7 +142,7 @@ func TestMatch_findsADivisionIfThereIsOne(t *testing.T) {
 		{"{x|}{uint}{|y}", "7", true},
 		{"{uint}{|a|b}{slug}", "7a", true},
 	} {
-		require.Equal(t, c.want, referenceMatch(c.pattern, c.key), "the reference: %s, %q", c.pattern, c.key)
+		require.Equal(t, c.want, referenceMatch(c.pattern, c.key, farFuture), "the reference: %s, %q", c.pattern, c.key)
 		require.Equal(t, c.want, MustCompile(c.pattern).Match(c.key), "%s, %q", c.pattern, c.key)
 	}
 }
@@ -128,11 +164,13 @@ func TestMatch_neverBacktracks(t *testing.T) {
 }
 
 func TestMatch_allocatesNothing(t *testing.T) {
-	set := MustCompile("user:{uint}", "doc:{uuid}", "{en|en-US}/{slug}-{uint}", "{int}{int}{base58:9..20}")
+	set := MustCompile("user:{uint}", "doc:{uuid}", "{en|en-US}/{slug}-{uint}", "{int}{int}{base58:9..20}",
+		"{base32:8}", "{mod97:20}", "{isbn10}", "{re:1..9:z+}", "{snowflake:twitter}")
 	joined := Joined(set, MustCompile("{uint}"))
 	keys := []string{
 		"user:123456", "doc:123e4567-e89b-12d3-a456-426614174000", "en/red-shoes-7", "5-6abcdefghi",
 		"", "user:0123", "doc:123", "en/red-shoes", strings.Repeat("9", 60), strings.Repeat("x", 5000),
+		"MZXW6YTB", "529900T8BM49AURSDO55", "080442957X", "zzz", "1541815603606036480",
 		Join("user:1", "7"), Join("user:1", "07"),
 	}
 	require.Zero(t, testing.AllocsPerRun(100, func() {
@@ -182,4 +220,42 @@ func TestSet_printsItsPatterns(t *testing.T) {
 	require.Equal(t, "*", off.String())
 	require.Equal(t, `"user:{uint}" | "{en|de}/{slug}"`, MustCompile("user:{uint}", "{en|de}/{slug}").String())
 	require.Equal(t, `Join("{slug}", *, "{uint}" | "{uuid}")`, Joined(MustCompile("{slug}"), nil, MustCompile("{uint}", "{uuid}")).String())
+}
+
+// The id was made on 28 June 2022, 16:07:40.105 UTC.
+func TestMatchAt_refusesIdsFromTheFuture(t *testing.T) {
+	const id = "1541815603606036480"
+	made := time.Date(2022, 6, 28, 16, 7, 40, 105e6, time.UTC)
+	for _, c := range []struct {
+		now  time.Time
+		want bool
+	}{
+		{made, true},
+		{made.Add(time.Hour), true},
+		{made.Add(-time.Minute), true}, // the clocks of the machines that make ids differ
+		{made.Add(-time.Minute - time.Millisecond), false},
+		{made.Add(-time.Hour), false},
+		{time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC), false},
+		{time.Time{}, false},
+	} {
+		for pattern, key := range map[string]string{
+			"{snowflake:1288834974657}":         id,
+			"tweet:{snowflake:twitter}":         "tweet:" + id,
+			"{slug}-{snowflake:twitter}-{uint}": "a-1-" + id + "-7",
+		} {
+			require.Equal(t, c.want, referenceMatch(pattern, key, c.now), "the reference: %s at %v", pattern, c.now)
+			require.Equal(t, c.want, MustCompile(pattern).MatchAt(key, c.now), "%s at %v", pattern, c.now)
+			require.True(t, MustCompile(pattern).Match(key), "Match asks no clock")
+		}
+		joined := Joined(nil, MustCompile("{snowflake:twitter}"))
+		require.Equal(t, c.want, joined.MatchAt(Join("x", id), c.now))
+	}
+}
+
+func TestMatchAt_isMatchForShapesWithoutTime(t *testing.T) {
+	var off *Set
+	require.True(t, off.MatchAt("x", time.Time{}))
+	set := MustCompile("user:{uint}", "{ulid}")
+	require.True(t, set.MatchAt("user:7", time.Time{}))
+	require.False(t, set.MatchAt("user:07", farFuture))
 }

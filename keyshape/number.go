@@ -19,6 +19,7 @@ type number struct {
 }
 
 // span is an interval of magnitudes, empty if lo exceeds hi.
+// Magnitudes of negative numbers begin at 1, so that -0 is in no number.
 type span struct{ lo, hi uint64 }
 
 var none = span{1, 0}
@@ -80,13 +81,13 @@ func (n number) alphabet() *charset {
 	return signedDigits
 }
 
-func (n number) accept(s string) bool {
+func (n number) accept(s string, _ int64) bool {
 	negative := s[0] == '-'
 	if negative {
 		s = s[1:]
 	}
 	v, ok := parseDecimal(s)
-	if !ok || negative && v == 0 {
+	if !ok {
 		return false
 	}
 	if negative {
@@ -99,7 +100,7 @@ func (n number) accept(s string) bool {
 // strconv.ParseUint without the error, which would be an allocation for every
 // refused key, and without the second spellings.
 func parseDecimal(s string) (v uint64, ok bool) {
-	if s == "" || len(s) > 20 || s[0] == '0' && len(s) > 1 {
+	if s == "" || s[0] == '0' && len(s) > 1 {
 		return 0, false
 	}
 	for i := range len(s) {

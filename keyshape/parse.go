@@ -10,8 +10,8 @@ const (
 	maxKey    = 2048 // bytes of the longest key that a pattern accepts
 )
 
-// parse reads a pattern as the classes that its pieces belong to.
-func parse(pattern string) ([]class, error) {
+// parse reads a pattern as pieces of which only the source and class are known.
+func parse(pattern string) ([]piece, error) {
 	rest := field{pattern, 0, len(pattern)}
 	switch {
 	case pattern == "":
@@ -19,7 +19,7 @@ func parse(pattern string) ([]class, error) {
 	case len(pattern) > maxText:
 		return nil, rest.sub(maxText, len(pattern)).fail("the pattern is longer than %d bytes", maxText)
 	}
-	var pieces []class
+	var pieces []piece
 	longest := 0
 	for rest.text() != "" {
 		c, end, err := parsePiece(rest)
@@ -34,7 +34,7 @@ func parse(pattern string) ([]class, error) {
 		if len(pieces) == maxPieces {
 			return nil, rest.fail("more than %d literals and classes", maxPieces)
 		}
-		pieces = append(pieces, c)
+		pieces = append(pieces, piece{source: rest.sub(0, end), class: c})
 		rest = rest.sub(end, len(rest.text()))
 	}
 	return pieces, nil
@@ -47,8 +47,8 @@ func parsePiece(f field) (c class, end int, err error) {
 		text, err := f.sub(0, end).unescaped()
 		return literal(text), end, err
 	}
-	end = nextUnescaped(f.text(), "}")
-	if end == len(f.text()) {
+	end = closingBrace(f.text())
+	if end < 0 {
 		return nil, 0, f.fail("the brace is never closed")
 	}
 	c, err = parseBraces(f.sub(1, end))
@@ -68,14 +68,35 @@ func nextUnescaped(s, set string) int {
 	return len(s)
 }
 
+// closingBrace is the place of the brace that closes the one at the start of s,
+// or -1. Only a regular expression has braces inside, and they are balanced.
+func closingBrace(s string) int {
+	depth := 0
+	for i := 0; i < len(s); i++ {
+		i += nextUnescaped(s[i:], "{}")
+		switch {
+		case i == len(s):
+			return -1
+		case s[i] == '}':
+			depth--
+		case depth == 0 || strings.HasPrefix(s, "{re:"):
+			depth++
+		}
+		if depth == 0 {
+			return i
+		}
+	}
+	return -1
+}
+
 // parseBraces reads what stands between braces: a named class, or a choice.
 func parseBraces(body field) (class, error) {
 	name, arg, hasArg := body.cut(":")
-	if make, known := makerOf(name.text()); known {
+	if newClass, known := makerOf(name.text()); known {
 		if hasArg && arg.text() == "" {
 			return nil, arg.fail("nothing follows the colon")
 		}
-		return make(arg)
+		return newClass(arg)
 	}
 	if _, _, isChoice := body.cutBar(); isChoice {
 		return newChoice(body)

@@ -10,11 +10,13 @@ type pattern struct {
 // piece is one literal or class of a pattern, and how its end is found in a
 // key once its start is known.
 type piece struct {
+	source field
 	class
-	span widths // of the piece itself
-	tail widths // of all that follows it
-	end  ending
-	set  *charset // for ending atRunEnd and undecided: the class's alphabet
+	span   widths // of the piece itself
+	tail   widths // of all that follows it
+	end    ending
+	set    *charset // the class's alphabet
+	follow *charset // bytes of which one must follow; nil if any or none may
 }
 
 type widths struct{ min, max int }
@@ -36,42 +38,60 @@ const (
 )
 
 func compile(text string) (*pattern, error) {
-	classes, err := parse(text)
+	pieces, err := parse(text)
 	if err != nil {
 		return nil, err
 	}
-	p := &pattern{text: text, pieces: make([]piece, len(classes))}
-	for i := len(classes) - 1; i >= 0; i-- {
-		lo, hi := classes[i].width()
-		p.pieces[i] = piece{class: classes[i], span: widths{lo, hi}, tail: p.span, set: classes[i].alphabet()}
-		p.pieces[i].decide(p.pieces[i+1:])
-		p.span = p.span.plus(p.pieces[i].span)
+	p := &pattern{text: text, pieces: pieces}
+	for i := len(pieces) - 1; i >= 0; i-- {
+		lo, hi := pieces[i].width()
+		pieces[i].span, pieces[i].tail = widths{lo, hi}, p.span
+		pieces[i].prepare(pieces[i+1:])
+		p.span = p.span.plus(pieces[i].span)
 	}
-	return p, nil
+	return p, p.checkCost()
 }
 
-// decide chooses the rule for the end of a piece, given those that follow.
-func (c *piece) decide(next []piece) {
-	c.end = undecided
+// prepare fills in what is derived from the piece and those that follow.
+func (c *piece) prepare(next []piece) {
+	c.set = c.alphabet()
+	if len(next) > 0 && next[0].span.min > 0 {
+		c.follow = next[0].first()
+	}
+	c.end = c.ending()
+}
+
+func (c *piece) ending() ending {
 	switch {
 	case c.span.fixed():
-		c.end = byWidth
-		return
+		return byWidth
 	case c.tail.fixed():
-		c.end = byTail
-		return
-	case next[0].span.min == 0:
-		return // then what follows next may come first, and so on
-	case c.set.disjoint(next[0].first()):
-		c.end = atRunEnd
-		return
+		return byTail
+	case c.follow == nil:
+		return undecided
+	case c.set.disjoint(c.follow):
+		return atRunEnd
 	}
-	if words, ok := c.class.(choice); ok && words.longestWins(next[0].first()) {
-		c.end = byLongest
+	if words, ok := c.class.(choice); ok && words.longestWins(c.follow) {
+		return byLongest
 	}
+	return undecided
 }
 
-func (p *pattern) match(key string) bool {
+// checkCost refuses a pattern that would try a costly class at many places.
+func (p *pattern) checkCost() error {
+	decided := true
+	for i := range p.pieces {
+		c := &p.pieces[i]
+		decided = decided && c.end != undecided
+		if _, ok := c.class.(costly); ok && !decided {
+			return c.source.fail("this class must begin and end at places that its neighbours decide: put a byte that neither contains between them")
+		}
+	}
+	return nil
+}
+
+func (p *pattern) match(key string, now int64) bool {
 	if !p.span.has(len(key)) {
 		return false
 	}
@@ -79,15 +99,17 @@ func (p *pattern) match(key string) bool {
 	for i := range p.pieces {
 		c := &p.pieces[i]
 		if c.end == undecided {
-			return p.matchEnds(key, at, i)
+			return p.matchEnds(key, now, at, i)
 		}
 		end := c.endIn(key, at)
-		if end > len(key) || !c.span.has(end-at) || !c.accept(key[at:end]) {
+		if end > len(key) || !c.span.has(end-at) || !c.accept(key[at:end], now) {
 			return false
 		}
 		at = end
 	}
-	return at == len(key)
+	// The last piece whose length varies ended just where the rest of the key,
+	// which is as long as the pieces after it, begins. So all is covered.
+	return true
 }
 
 // endIn is the only place where the piece can end if it starts at at. It may

@@ -41,7 +41,7 @@ func (r run) width() (int, int)  { return r.min, r.max }
 func (r run) first() *charset    { return r.edge }
 func (r run) alphabet() *charset { return r.set }
 
-func (r run) accept(s string) bool {
+func (r run) accept(s string, _ int64) bool {
 	return r.edge[s[len(s)-1]] && r.fit(s) == len(s)
 }
 

@@ -1,8 +1,10 @@
 package keyshape
 
 import (
+	"math"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // Set is a set of key shapes: a key matches if it has one of them. A nil *Set
@@ -12,7 +14,7 @@ type Set struct{ shapes []shape }
 
 // shape is a pattern, or the shapes of a joined key's parts.
 type shape interface {
-	match(key string) bool
+	match(key string, now int64) bool
 	String() string
 }
 
@@ -60,13 +62,21 @@ func Union(sets ...*Set) *Set {
 }
 
 // Match reports whether key has one of the set's shapes. It takes time linear
-// in the length of the key, allocates nothing, and is fit for any bytes.
-func (s *Set) Match(key string) bool {
+// in the length of the key, allocates nothing, and is fit for any bytes. It
+// asks no clock: ids that carry a time may carry any.
+func (s *Set) Match(key string) bool { return s.match(key, math.MaxInt64) }
+
+// MatchAt is [Set.Match] at a given time: ids that carry a time must not come
+// from the future, give or take a minute for the clocks of the machines that
+// make them.
+func (s *Set) MatchAt(key string, now time.Time) bool { return s.match(key, now.UnixMilli()) }
+
+func (s *Set) match(key string, now int64) bool {
 	if s == nil {
 		return true
 	}
 	for _, shape := range s.shapes {
-		if shape.match(key) {
+		if shape.match(key, now) {
 			return true
 		}
 	}
