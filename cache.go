@@ -32,7 +32,7 @@ type Cache[V any] struct {
 	loader   Loader[V]
 	opts     Options[V] // filled
 	absences *memstore.Map[*absence]
-	flights  *flights
+	flights  *flights[V]
 	gate     *gate
 	calls    *calls
 	episodes *episodes
@@ -72,7 +72,7 @@ func New[V any](load Loader[V], opts Options[V]) (*Cache[V], error) {
 		loader:   load,
 		opts:     opts,
 		absences: absences,
-		flights:  newFlights(g),
+		flights:  newFlights[V](),
 		gate:     g,
 		calls:    newCalls(),
 		episodes: newEpisodes(),
@@ -216,25 +216,25 @@ func (c *Cache[V]) keepTime() {
 	}()
 }
 
-// deliver answers a read with the outcome of the flight it waited for.
-func (c *Cache[V]) deliver(ctx context.Context, o *outcome[V], led bool) (Result[V], error) {
+// deliver answers a read with what its flight brought.
+func (c *Cache[V]) deliver(ctx context.Context, s seat[V]) (Result[V], error) {
 	switch {
-	case o.err == nil && led && !o.found:
+	case s.err == nil && s.led && !s.found:
 		c.tally.count(loaded)
-		return Result[V]{Value: o.value, State: Loaded}, nil
-	case o.err == nil:
+		return Result[V]{Value: s.value, State: Loaded}, nil
+	case s.err == nil:
 		c.tally.count(joined)
-		return Result[V]{Value: o.value, State: Joined}, nil
-	case o.err == ErrOverloaded:
-		return c.end(shed, o.err)
-	case o.err == ErrClosed:
-		return c.end(closed, o.err)
-	case absent(o.err) && flightOf(ctx) != nil:
+		return Result[V]{Value: s.value, State: Joined}, nil
+	case s.err == ErrOverloaded:
+		return c.end(shed, s.err)
+	case s.err == ErrClosed:
+		return c.end(closed, s.err)
+	case absent(s.err) && errandOf(ctx) != nil:
 		return c.end(originAbsent, errDependencyNotFound)
-	case absent(o.err):
-		return c.end(originAbsent, o.err)
+	case absent(s.err):
+		return c.end(originAbsent, s.err)
 	}
-	return c.end(failed, o.err)
+	return c.end(failed, s.err)
 }
 
 // end counts a read that ends without a value.
@@ -245,7 +245,7 @@ func (c *Cache[V]) end(how class, err error) (Result[V], error) {
 
 // notFound is the error of a key that is known to be absent.
 func notFound(ctx context.Context) error {
-	if flightOf(ctx) != nil {
+	if errandOf(ctx) != nil {
 		return errDependencyNotFound
 	}
 	return ErrNotFound

@@ -51,16 +51,6 @@ func (p pass) holds() bool {
 	return p.stripe.Load() == p.height && p.fence.epoch.Load() == p.epoch
 }
 
-// flightID names the load of key that this pass belongs to. Readers with the
-// same id may share a load; a raise changes the id.
-func (p pass) flightID(key string) string {
-	b := make([]byte, 0, 128)
-	b = append(b, key...)
-	b = append(b, byte(p.epoch), byte(p.epoch>>8), byte(p.epoch>>16), byte(p.epoch>>24))
-	b = append(b, byte(p.height), byte(p.height>>8), byte(p.height>>16), byte(p.height>>24))
-	return string(b)
-}
-
 func (f *fence) raise(key string) { f.stripe(key).Add(1) }
 
 // raiseAll takes effect for all keys at once: entries carry the epoch they

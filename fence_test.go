@@ -121,22 +121,17 @@ func TestFence_flightThatFoundTheDoomedValueIsNotJoined(t *testing.T) {
 	require.Eventually(t, func() bool { return !before.holds() }, time.Minute, time.Millisecond)
 
 	// A flight that begins now looks again and finds the doomed value.
-	pass := c.fence.pass("k")
-	id := pass.flightID("k")
-	found, land := make(chan *outcome[string], 1), make(chan struct{})
-	c.flights.group.DoChan(id, func() (any, error) {
-		o := c.fly(context.Background(), &flight{cache: c, key: "k", id: id}, pass, nil)
-		found <- o
-		<-land
-		return o, nil
-	})
-	require.Equal(t, "old", (<-found).value, "the test must meet the doomed value")
+	l := c.newLoad(context.Background(), "k", nil)
+	_, err := c.flights.join(&l.flight, nil)
+	require.NoError(t, err)
+	require.True(t, c.lookAgain(&l.flight))
+	require.Equal(t, "old", l.flight.value, "the test must meet the doomed value")
 
 	leave()
 	require.NoError(t, <-invalidated)
 	got := ask(c, "k")
 	settleDown() // had it joined, it would now wait for the flight to land
-	close(land)
+	c.flights.land(&l.flight)
 	require.Equal(t, answer{"new", nil}, <-got)
 }
 
@@ -219,20 +214,17 @@ func TestFence_absenceAsksInsideItsCriticalSection(t *testing.T) {
 	require.False(t, c.knownAbsent("k", c.clock.now()))
 }
 
-func TestFence_raiseChangesTheFlight(t *testing.T) {
+func TestFence_raiseEndsPasses(t *testing.T) {
 	f := newFence()
 	p := f.pass("k")
 	require.True(t, p.holds())
-	require.Equal(t, p.flightID("k"), f.pass("k").flightID("k"))
-
-	f.raise("k")
-	require.False(t, p.holds())
-	require.NotEqual(t, p.flightID("k"), f.pass("k").flightID("k"))
-
-	p = f.pass("k")
-	f.raiseAll()
-	require.False(t, p.holds())
-	require.NotEqual(t, p.flightID("k"), f.pass("k").flightID("k"))
+	require.Equal(t, p, f.pass("k"))
+	for _, raise := range []func(){func() { f.raise("k") }, f.raiseAll} {
+		p = f.pass("k")
+		raise()
+		require.False(t, p.holds())
+		require.NotEqual(t, p, f.pass("k"))
+	}
 }
 
 // Reads and invalidations of few keys by many goroutines: whoever starts to

@@ -1,151 +1,152 @@
 package earlybird
 
 import (
+	"context"
 	"sync"
-
-	"golang.org/x/sync/singleflight"
+	"sync/atomic"
+	"time"
 )
 
-// flights let concurrent reads of one key share one load. A flight is named by
-// its key and the fence's state (see [pass.flightID]) and belongs to none of
-// its readers: each leaves on its own context, and the flight goes on.
+// flights is the table of loads under way, through which concurrent reads of
+// one key share one. A flight belongs to none of its readers: each leaves on
+// its own context, and the flight goes on.
 //
-// x/sync/singleflight shares the result. What it does not know is kept beside
-// it, by the flight's id: who waits. The flight could not keep that itself,
-// for it is led for a moment before any code of it runs.
-type flights struct {
-	group singleflight.Group
-	gate  *gate
+// It does what x/sync/singleflight does. That one keeps its table to itself,
+// and so cannot tell who waits for whom, take a load to several keys, or end
+// one that is stuck; and a load that has to look after its timeout from outside
+// the loader's goroutine needs one goroutine more.
+type flights[V any] struct {
+	readers atomic.Int64 // in all flights
 
-	mu      sync.Mutex
-	parties map[string]*party
-	readers int // in all parties
+	mu    sync.Mutex
+	table map[flightID]*flight[V]
 }
 
-// party is everybody concerned with the flight of one id.
-type party struct {
-	id     string
-	refs   int            // readers, and the flight while it runs
-	nested int            // those of the readers that are loaders of other flights
-	ticket *ticket        // the flight's
-	wants  map[string]int // the flights that this one's loader waits for
+// flightID names a flight: its key, and the fence as its first reader found
+// it. Whoever comes after a change finds the fence raised, and none of the
+// flights from before.
+type flightID struct {
+	key           string
+	epoch, height uint32
 }
 
-// seat is one reader's place in a party.
-type seat struct {
-	party *party
-	asker *party // of the flight whose loader reads; nil for anyone else
+// flight is one key's part of a load, and what its readers wait for.
+type flight[V any] struct {
+	key    string
+	pass   pass
+	held   *entry[V] // what it refreshes, if somebody still has that to serve
+	load   *load[V]
+	landed chan struct{}
+
+	// Once landed is closed:
+	value V
+	err   error
+	found bool // in memory, when it looked again
 }
 
-func newFlights(g *gate) *flights {
-	return &flights{gate: g, parties: make(map[string]*party)}
+// seat is a reader's place on a flight.
+type seat[V any] struct {
+	*flight[V]
+	led   bool    // the reader leads it: its load is yet to be launched
+	asker *errand // the load whose loader reads; nil for anyone else
 }
 
-// join seats a reader of flight id, who must leave. by is the flight whose
-// loader reads, or nil; it is refused if flight id waits for it.
-func (fs *flights) join(id string, by *flight) (s seat, first bool, err error) {
+func newFlights[V any]() *flights[V] {
+	return &flights[V]{table: make(map[flightID]*flight[V])}
+}
+
+// join seats a reader on f, or on the flight that is under way in f's place.
+// Who leads must launch the load, and everybody must leave. by is the load whose
+// loader reads, or nil; it is refused if the flight waits for it.
+func (fs *flights[V]) join(f *flight[V], by *errand) (seat[V], error) {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
-	if by != nil {
-		s.asker = fs.parties[by.id] // nil if by has timed out
+	s := seat[V]{flight: fs.table[f.id()]}
+	if s.flight == nil {
+		s.flight, s.led = f, true
 	}
-	if s.asker != nil && fs.reachesLocked(id, by.id) {
-		return seat{}, false, ErrRecursiveLoad
+	if by != nil && !by.over {
+		if s.load.awaits(by) {
+			return seat[V]{}, ErrRecursiveLoad
+		}
+		s.asker = by
+		by.want(&s.load.errand, +1)
 	}
-	p := fs.partyLocked(id)
-	s.party = p
-	fs.readers++
-	p.refs++
-	if s.asker == nil {
-		fs.gate.hurry(p.ticket)
-	} else {
-		p.nested++
-		s.asker.want(id, +1)
-		fs.gate.lift(p.ticket)
+	if s.led {
+		fs.table[f.id()] = f
 	}
-	return s, p.refs == 1, nil
+	fs.readers.Add(1)
+	return s, nil
 }
 
 // leave gives up a seat.
-func (fs *flights) leave(s seat) {
+func (fs *flights[V]) leave(s seat[V]) {
+	fs.readers.Add(-1)
+	if s.asker == nil {
+		return
+	}
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
-	fs.readers--
-	if s.asker != nil {
-		s.party.nested--
-		s.asker.want(s.party.id, -1)
-	}
-	fs.releaseLocked(s.party)
+	s.asker.want(&s.load.errand, -1)
 }
 
-// board is the flight's own joining, as it begins to run. It is of priority
-// pr unless somebody already waits for it.
-func (fs *flights) board(id string, pr priority) *party {
+// claim makes the caller the one who ends l: the loader that returned, the
+// timeout, or Close. Who claims it must land its flights.
+func (fs *flights[V]) claim(l *load[V]) bool {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
-	p := fs.partyLocked(id)
-	if p.refs == 0 {
-		p.ticket.priority = pr
-	}
-	p.refs++
-	return p
-}
-
-// land undoes board as the flight ends. Readers that stay behind are about to
-// lead the next flight of this id.
-func (fs *flights) land(p *party) {
-	fs.mu.Lock()
-	defer fs.mu.Unlock()
-	p.ticket = &ticket{over: p.nested > 0}
-	fs.releaseLocked(p)
-}
-
-// waiting returns how many reads wait for a flight.
-func (fs *flights) waiting() int {
-	fs.mu.Lock()
-	defer fs.mu.Unlock()
-	return fs.readers
-}
-
-func (fs *flights) partyLocked(id string) *party {
-	p := fs.parties[id]
-	if p == nil {
-		p = &party{id: id, ticket: &ticket{}}
-		fs.parties[id] = p
-	}
-	return p
-}
-
-func (fs *flights) releaseLocked(p *party) {
-	if p.refs--; p.refs == 0 {
-		delete(fs.parties, p.id)
-	}
-}
-
-// reachesLocked reports whether flight from is flight to, or waits for it,
-// perhaps through others. The waits form no cycle, for join refuses to close
-// one.
-func (fs *flights) reachesLocked(from, to string) bool {
-	if from == to {
-		return true
-	}
-	p := fs.parties[from]
-	if p == nil {
+	if l.over {
 		return false
 	}
-	for next := range p.wants {
-		if fs.reachesLocked(next, to) {
-			return true
-		}
-	}
-	return false
+	l.over = true
+	return true
 }
 
-func (p *party) want(id string, n int) {
-	if p.wants == nil {
-		p.wants = make(map[string]int)
+// start lets l begin its call, at most LoadTimeout long, unless it has ended.
+func (fs *flights[V]) start(l *load[V]) bool {
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	if l.over {
+		return false
 	}
-	if p.wants[id] += n; p.wants[id] == 0 {
-		delete(p.wants, id)
+	if l.timer != nil {
+		l.timer.Stop()
 	}
+	patience := l.cache.opts.LoadTimeout
+	l.started = true
+	l.ctx, l.cancel = context.WithTimeout(errandContext{context.WithoutCancel(l.asked), &l.errand}, patience)
+	l.timer = time.AfterFunc(patience, l.expire)
+	return true
+}
+
+// arm has f called after d, unless l has started or ended by now.
+func (fs *flights[V]) arm(l *load[V], d time.Duration, f func()) {
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	if !l.started && !l.over {
+		l.timer = time.AfterFunc(d, f)
+	}
+}
+
+// land ends f: its readers have their answer, and its key is free.
+func (fs *flights[V]) land(f *flight[V]) {
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	delete(fs.table, f.id())
+	close(f.landed)
+}
+
+// all returns the loads under way.
+func (fs *flights[V]) all() []*load[V] {
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	loads := make([]*load[V], 0, len(fs.table))
+	for _, f := range fs.table {
+		loads = append(loads, f.load)
+	}
+	return loads
+}
+
+func (f *flight[V]) id() flightID {
+	return flightID{key: f.key, epoch: f.pass.epoch, height: f.pass.height}
 }

@@ -3,7 +3,6 @@ package earlybird
 import (
 	"container/list"
 	"sync"
-	"time"
 )
 
 // gate stands before the origin. It lets limit calls run at once and makes
@@ -29,21 +28,27 @@ const (
 	priorities
 )
 
-// ticket is a load's place before the gate. Its fields are the gate's.
+// ticket is a load's place before the gate. Its fields are the gate's once
+// it has entered.
 type ticket struct {
 	priority priority
-	over     bool          // needs no slot
-	slot     priority      // what its slot, once it has one, counts as
-	ready    chan struct{} // closed when its wait is over
+	holder   holder
+	slot     priority // what its slot, once it has one, counts as
+	over     bool     // needs no slot
+	entered  bool
 	place    *list.Element // in its queue, while it is there
-	bumped   bool          // lost its place to a more urgent load
 }
 
-// admission is how a load got past the gate.
+// holder is a load with a ticket. The gate calls it, at most once, when its
+// wait in the queue is over.
+type holder interface{ board(admission) }
+
+// admission is what the gate says to a load.
 type admission uint8
 
 const (
-	refused    admission = iota // not at all: the queue is full or did not move
+	refused    admission = iota // the queue is full, or a more urgent load took its place
+	queued                      // it will be called
 	admitted                    // with a slot, to be given back by leave
 	overlooked                  // without one: in the slot of a load that waits for it
 )
@@ -56,96 +61,97 @@ func newGate(limit int) *gate {
 	return &gate{limit: limit}
 }
 
-// enter waits until t may go, at most for patience and until closing closes.
-func (g *gate) enter(t *ticket, patience time.Duration, closing <-chan struct{}) admission {
-	ready, a := g.arrive(t)
-	if ready == nil {
-		return a
+// enter says whether the holder of t may go. If it is queued, it will be called
+// unless it withdraws.
+func (g *gate) enter(t *ticket) admission {
+	g.mu.Lock()
+	a, bumped := g.enterLocked(t)
+	g.mu.Unlock()
+	if bumped != nil {
+		bumped.holder.board(refused)
 	}
-	timer := time.NewTimer(patience)
-	defer timer.Stop()
-	select {
-	case <-ready:
-	case <-timer.C:
-	case <-closing:
-	}
-	return g.settle(t)
+	return a
 }
 
-// arrive admits t, refuses it, or gives it a place in the queue and returns
-// the channel that ends its wait.
-func (g *gate) arrive(t *ticket) (<-chan struct{}, admission) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+func (g *gate) enterLocked(t *ticket) (a admission, bumped *ticket) {
+	t.entered = true
 	switch {
 	case t.over:
-		return nil, overlooked
+		return overlooked, nil
 	case g.roomLocked(t.priority) && g.queues[t.priority].Len() == 0:
 		g.admitLocked(t)
-		return nil, admitted
-	case g.waiting >= 8*g.limit && !g.bumpLocked(t.priority):
-		g.shed++
-		return nil, refused
+		return admitted, nil
+	case g.waiting >= 8*g.limit:
+		if bumped = g.bumpLocked(t.priority); bumped == nil {
+			g.shed++
+			return refused, nil
+		}
 	}
 	g.waited++
 	g.waiting++
-	t.ready = make(chan struct{})
 	t.place = g.queues[t.priority].PushBack(t)
-	return t.ready, refused
+	return queued, bumped
 }
 
-// settle says how the wait of t ended.
-func (g *gate) settle(t *ticket) admission {
+// withdraw takes t out of the queue. It reports false if t was not there: it
+// has been called, or is about to be.
+func (g *gate) withdraw(t *ticket) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	switch {
-	case t.place != nil: // it is still in the queue: its patience ended
-		g.unqueueLocked(t)
-		g.shed++
-		return refused
-	case t.bumped:
-		g.shed++
-		return refused
-	case t.over:
-		return overlooked
+	if t.place == nil {
+		return false
 	}
-	return admitted
+	g.unqueueLocked(t)
+	g.shed++
+	return true
 }
 
 // leave gives back the slot of t and lets the next ones go.
 func (g *gate) leave(t *ticket) {
 	g.mu.Lock()
-	defer g.mu.Unlock()
 	g.running[t.slot]--
-	g.advanceLocked()
+	next := g.advanceLocked()
+	g.mu.Unlock()
+	callAll(next)
 }
 
 // hurry makes a load urgent: somebody now waits for it.
 func (g *gate) hurry(t *ticket) {
 	g.mu.Lock()
-	defer g.mu.Unlock()
-	if t.priority == urgent {
-		return
+	var next []*ticket
+	if t.priority != urgent {
+		if t.place != nil {
+			g.queues[t.priority].Remove(t.place)
+			t.place = g.queues[urgent].PushBack(t)
+		}
+		t.priority = urgent
+		next = g.advanceLocked()
 	}
-	if t.place != nil {
-		g.queues[t.priority].Remove(t.place)
-		t.place = g.queues[urgent].PushBack(t)
-	}
-	t.priority = urgent
-	g.advanceLocked()
+	g.mu.Unlock()
+	callAll(next)
 }
 
 // lift lets t go over the gate: a load that runs waits for it, and would
 // otherwise wait for a slot that may be its own.
 func (g *gate) lift(t *ticket) {
 	g.mu.Lock()
-	defer g.mu.Unlock()
-	if t.place != nil {
+	lifted := t.place != nil
+	if lifted {
 		g.unqueueLocked(t)
-	} else if t.ready != nil {
-		return // it has gone already, with a slot
 	}
-	t.over = true
+	if !t.entered {
+		t.over = true
+	}
+	g.mu.Unlock()
+	if lifted {
+		t.holder.board(overlooked)
+	}
+}
+
+func callAll(ts []*ticket) {
+	for _, t := range ts {
+		t.holder.board(admitted)
+	}
 }
 
 // roomLocked reports whether one more load of priority p may run. Refreshes
@@ -157,15 +163,17 @@ func (g *gate) roomLocked(p priority) bool {
 	return p == urgent || g.running[background] < max(1, g.limit*3/10)
 }
 
-// advanceLocked admits whom there is room for.
-func (g *gate) advanceLocked() {
+// advanceLocked admits whom there is room for, and returns them to be called.
+func (g *gate) advanceLocked() (next []*ticket) {
 	for p := range priorities {
 		for g.roomLocked(p) && g.queues[p].Len() > 0 {
 			t := g.queues[p].Front().Value.(*ticket)
-			g.admitLocked(t)
 			g.unqueueLocked(t)
+			g.admitLocked(t)
+			next = append(next, t)
 		}
 	}
+	return next
 }
 
 func (g *gate) admitLocked(t *ticket) {
@@ -173,28 +181,23 @@ func (g *gate) admitLocked(t *ticket) {
 	g.running[t.slot]++
 }
 
-// bumpLocked makes room in a full queue by refusing the youngest load less
-// urgent than p, if there is one.
-func (g *gate) bumpLocked(p priority) bool {
-	if p == background {
-		return false
-	}
+// bumpLocked makes room in a full queue by taking out the youngest load less
+// urgent than p, if there is one, to be called refused.
+func (g *gate) bumpLocked(p priority) *ticket {
 	last := g.queues[background].Back()
-	if last == nil {
-		return false
+	if p == background || last == nil {
+		return nil
 	}
 	t := last.Value.(*ticket)
-	t.bumped = true
 	g.unqueueLocked(t)
-	return true
+	g.shed++
+	return t
 }
 
-// unqueueLocked takes t out of its queue and ends its wait.
 func (g *gate) unqueueLocked(t *ticket) {
 	g.queues[t.priority].Remove(t.place)
 	t.place = nil
 	g.waiting--
-	close(t.ready)
 }
 
 func (g *gate) addTo(s *Stats) {

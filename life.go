@@ -96,6 +96,9 @@ func (c *Cache[V]) Close() error {
 		return c.life.err
 	}
 	c.fence.raiseAll()
+	for _, l := range c.flights.all() {
+		l.abort()
+	}
 	c.life.drain(c.opts.LoadTimeout)
 	c.clear()
 	if n := c.calls.now(); n > 0 {

@@ -136,7 +136,7 @@ func TestMemory_doesNotGrowWithTheKeysThatPass(t *testing.T) {
 	atMany := pass(few, many)
 	t.Logf("heap after %d ids %d KiB, after %d %d KiB", few, atFew>>10, many, atMany>>10)
 	require.LessOrEqual(t, float64(atMany), 1.2*float64(atFew))
-	require.Empty(t, c.flights.parties)
+	require.Empty(t, c.flights.table)
 	require.Empty(t, c.calls.ofKey)
 	require.Empty(t, c.episodes.open)
 }

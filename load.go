@@ -7,48 +7,21 @@ import (
 	"time"
 )
 
-// flight is one load, and what the loader's context carries: whose it is.
-type flight struct {
-	cache  any // the *Cache[V]
-	key    string
-	id     string
-	parent *flight // the flight whose loader asked for this one
-}
+// load is one loader call, from the moment its flight is led until the loader
+// returns, which can be long after the flight has landed without it.
+type load[V any] struct {
+	errand
+	cache  *Cache[V]
+	flight flight[V]
+	asked  context.Context // of the one who leads; for its values
+	ctx    context.Context // the loader's
 
-type flightKey struct{}
+	// Guarded by the flights of cache.
+	started bool
+	cancel  context.CancelFunc // of ctx
+	timer   *time.Timer        // its patience at the gate, then LoadTimeout
 
-// flightOf returns the flight whose loader was given ctx, or nil.
-func flightOf(ctx context.Context) *flight {
-	f, _ := ctx.Value(flightKey{}).(*flight)
-	return f
-}
-
-// within returns the nearest flight of cache among f and its parents, or nil.
-func (f *flight) within(cache any) *flight {
-	for ; f != nil; f = f.parent {
-		if f.cache == cache {
-			return f
-		}
-	}
-	return nil
-}
-
-// loads reports whether f or one of its parents loads key for cache.
-func (f *flight) loads(cache any, key string) bool {
-	for f = f.within(cache); f != nil; f = f.parent.within(cache) {
-		if f.key == key {
-			return true
-		}
-	}
-	return false
-}
-
-// outcome is what a flight brings to its readers.
-type outcome[V any] struct {
-	value V
-	err   error
-	found bool          // in near memory, by the second look
-	cost  time.Duration // of the loader call
+	slot bool // it has one to give back
 }
 
 // fetch is the end of a read that found nothing near: it joins the key's
@@ -57,29 +30,21 @@ func (c *Cache[V]) fetch(ctx context.Context, key string) (Result[V], error) {
 	if err := ctx.Err(); err != nil {
 		return c.end(left, err)
 	}
-	parent := flightOf(ctx)
-	if parent.loads(c, key) {
+	parent := errandOf(ctx)
+	if parent.isFor(c, key) {
 		return c.end(failed, ErrRecursiveLoad)
 	}
-	pass := c.fence.pass(key)
-	f := &flight{cache: c, key: key, id: pass.flightID(key), parent: parent}
-	seat, first, err := c.flights.join(f.id, parent.within(c))
+	l := c.newLoad(ctx, key, parent)
+	seat, err := c.flights.join(&l.flight, parent.within(c))
 	if err != nil {
 		return c.end(failed, err)
 	}
 	defer c.flights.leave(seat)
-	if first {
-		c.episodes.begin(key)
-	}
+	c.urge(seat)
 
-	led := false
-	landed := c.flights.group.DoChan(f.id, func() (any, error) {
-		led = true
-		return c.fly(ctx, f, pass, nil), nil
-	})
 	select {
-	case r := <-landed:
-		return c.deliver(ctx, r.Val.(*outcome[V]), led)
+	case <-seat.landed:
+		return c.deliver(ctx, seat)
 	case <-ctx.Done():
 		return c.end(left, ctx.Err())
 	case <-c.life.closing:
@@ -87,112 +52,172 @@ func (c *Cache[V]) fetch(ctx context.Context, key string) (Result[V], error) {
 	}
 }
 
-// refresh starts a flight behind the reader elected to refresh held, unless
+// refresh launches a load behind the reader elected to refresh held, unless
 // one is under way.
 func (c *Cache[V]) refresh(ctx context.Context, key string, held *entry[V]) {
-	pass := c.fence.pass(key)
-	f := &flight{cache: c, key: key, id: pass.flightID(key)}
-	c.flights.group.DoChan(f.id, func() (any, error) {
-		return c.fly(ctx, f, pass, held), nil
-	})
+	l := c.newLoad(ctx, key, nil)
+	l.flight.held = held
+	l.ticket.priority = background
+	seat, _ := c.flights.join(&l.flight, nil) // refuses only loaders
+	c.flights.leave(seat)
+	if seat.led {
+		c.launch(l)
+	}
 }
 
-// fly is one flight. It looks near again, because another flight may have
-// landed between its first reader's look and its own beginning; then it passes
-// the gate, loads, and publishes through the fence. held is the entry that it
-// refreshes, if somebody still has that to serve.
-func (c *Cache[V]) fly(ctx context.Context, f *flight, pass pass, held *entry[V]) *outcome[V] {
+func (c *Cache[V]) newLoad(ctx context.Context, key string, parent *errand) *load[V] {
+	l := &load[V]{cache: c, asked: ctx}
+	l.errand.cache, l.errand.key, l.errand.parent = c, key, parent
+	l.ticket.holder = l
+	l.flight = flight[V]{key: key, pass: c.fence.pass(key), load: l, landed: make(chan struct{})}
+	return l
+}
+
+// urge launches the load of the flight if the reader leads it, and lets the
+// gate know if somebody new waits for it.
+func (c *Cache[V]) urge(s seat[V]) {
+	switch {
+	case s.asker != nil:
+		c.gate.lift(&s.load.ticket)
+	case !s.led:
+		c.gate.hurry(&s.load.ticket)
+	}
+	if s.led {
+		c.episodes.begin(s.key)
+		c.launch(s.load)
+	}
+}
+
+// launch takes l to the gate. Before that it looks into memory again, because
+// another flight may have landed between its reader's look and its own
+// beginning.
+func (c *Cache[V]) launch(l *load[V]) {
 	if !c.life.begin() {
-		return &outcome[V]{err: ErrClosed}
+		c.fail(l, ErrClosed, 0)
+		return
 	}
-	defer c.life.end()
-	party := c.flights.board(f.id, priorityOf(held))
-	defer c.flights.land(party)
-
-	if o := c.lookAgain(f.key, held); o != nil {
-		return o
-	}
-	o := c.load(ctx, f, party.ticket)
-	c.settle(f.key, pass, o, held != nil)
-	return o
-}
-
-func priorityOf[V any](held *entry[V]) priority {
-	if held == nil {
-		return urgent
-	}
-	return background
-}
-
-// lookAgain returns what has become servable near since the flight was asked
-// for, other than held.
-func (c *Cache[V]) lookAgain(key string, held *entry[V]) *outcome[V] {
-	now := c.clock.now()
-	if e := c.fresh(key, now); e != nil && e != held {
-		return &outcome[V]{value: e.value, found: true}
-	}
-	if held == nil && c.knownAbsent(key, now) {
-		return &outcome[V]{err: ErrNotFound, found: true}
-	}
-	return nil
-}
-
-// load calls the loader once t is through the gate, and stops waiting for it
-// after LoadTimeout.
-func (c *Cache[V]) load(ctx context.Context, f *flight, t *ticket) *outcome[V] {
-	a := c.gate.enter(t, c.opts.LoadTimeout, c.life.closing)
-	if a == refused {
-		return &outcome[V]{err: ErrOverloaded}
-	}
-	free := func() {
-		if a == admitted {
-			c.gate.leave(t)
+	if c.lookAgain(&l.flight) {
+		if c.flights.claim(l) {
+			c.flights.land(&l.flight)
 		}
+		c.life.end()
+		return
 	}
-	if !c.life.begin() {
-		free()
-		return &outcome[V]{err: ErrClosed}
+	if a := c.gate.enter(&l.ticket); a != queued {
+		l.board(a)
+		return
 	}
+	c.flights.arm(l, c.opts.LoadTimeout, l.giveUp)
+}
 
-	ctx = context.WithValue(context.WithoutCancel(ctx), flightKey{}, f)
-	ctx, cancel := context.WithTimeout(ctx, c.opts.LoadTimeout)
-	defer cancel()
-	done := make(chan *outcome[V], 1)
-	c.calls.begin(f.key)
-	c.episodes.load(f.key)
-	go func() {
-		defer c.life.end()
-		defer free()
-		c.call(ctx, f.key, done)
-	}()
+// lookAgain reports whether something other than what f refreshes has become
+// servable, and lets f carry it.
+func (c *Cache[V]) lookAgain(f *flight[V]) bool {
+	now := c.clock.now()
+	if e := c.fresh(f.key, now); e != nil && e != f.held {
+		f.value, f.found = e.value, true
+	} else if f.held == nil && c.knownAbsent(f.key, now) {
+		f.err, f.found = ErrNotFound, true
+	}
+	return f.found
+}
 
-	select {
-	case o := <-done:
-		return o
-	case <-c.life.closing:
-		return &outcome[V]{err: ErrClosed}
-	case <-ctx.Done():
-		c.calls.abandon()
-		return &outcome[V]{err: ErrLoadTimeout, cost: c.opts.LoadTimeout}
+// board is the gate's call: l may go, or not at all.
+func (l *load[V]) board(a admission) {
+	l.slot = a == admitted
+	if a != refused && l.cache.flights.start(l) {
+		go l.run()
+		return
+	}
+	l.cache.fail(l, ErrOverloaded, 0)
+	l.quit()
+}
+
+// giveUp ends l's wait at the gate, unless it is just being called.
+func (l *load[V]) giveUp() {
+	if l.cache.gate.withdraw(&l.ticket) {
+		l.cache.fail(l, ErrOverloaded, 0)
+		l.quit()
 	}
 }
 
-// call calls the loader, whose goroutine this is, and sends what came of it.
-func (c *Cache[V]) call(ctx context.Context, key string, done chan<- *outcome[V]) {
-	o := &outcome[V]{}
+// expire ends l's flight without its loader, which goes on if it ignores its
+// context.
+func (l *load[V]) expire() {
+	if l.cache.fail(l, ErrLoadTimeout, l.cache.opts.LoadTimeout) {
+		l.cancel()
+		l.cache.calls.abandon()
+	}
+}
+
+// abort ends l because the cache is closed.
+func (l *load[V]) abort() {
+	if !l.cache.fail(l, ErrClosed, 0) {
+		return
+	}
+	switch {
+	case l.started:
+		l.cancel()
+	case l.cache.gate.withdraw(&l.ticket):
+		l.quit()
+	}
+}
+
+// fail ends l's flight with err, unless it has ended.
+func (c *Cache[V]) fail(l *load[V], err error, cost time.Duration) bool {
+	if !c.flights.claim(l) {
+		return false
+	}
+	c.settle(&l.flight, outcome[V]{err: err, cost: cost})
+	return true
+}
+
+// quit gives back what l holds.
+func (l *load[V]) quit() {
+	if l.slot {
+		l.cache.gate.leave(&l.ticket)
+	}
+	l.cache.life.end()
+}
+
+// outcome is what came of a loader call.
+type outcome[V any] struct {
+	value V
+	err   error
+	cost  time.Duration // of the call alone
+}
+
+// run calls the loader, on a goroutine of its own, and brings what it returns
+// to the flight if that still waits for it.
+func (l *load[V]) run() {
+	c := l.cache
+	defer l.quit()
+	defer l.cancel()
+	c.calls.begin(l.key)
+	c.episodes.load(l.key)
 	start := c.clock.now()
+	var o outcome[V]
+	defer func() { // deferred, because a loader can end the goroutine
+		o.cost = time.Duration(c.clock.now() - start)
+		c.calls.end(l.key, o.cost)
+		if c.flights.claim(l) {
+			l.timer.Stop()
+			c.settle(&l.flight, o)
+		}
+	}()
+	l.call(&o)
+}
+
+func (l *load[V]) call(o *outcome[V]) {
 	returned := false
 	defer func() {
-		o.cost = time.Duration(c.clock.now() - start)
-		c.calls.end(key, o.cost)
 		if !returned {
 			o.err = &PanicError{Value: recover(), Stack: debug.Stack()}
 		}
-		done <- o
 	}()
-	o.value, o.err = c.loader(ctx, key)
+	o.value, o.err = l.cache.loader(l.ctx, l.key)
 	returned = true
-	if o.err != nil && ctx.Err() != nil && errors.Is(o.err, ctx.Err()) {
-		o.err = ErrLoadTimeout // the flight's own context: the caller must not take it for his
+	if o.err != nil && l.ctx.Err() != nil && errors.Is(o.err, l.ctx.Err()) {
+		o.err = ErrLoadTimeout // the load's own deadline: a caller must not take it for his
 	}
 }

@@ -8,50 +8,53 @@ import (
 	"github.com/earlybird-cache/earlybird/xfetch"
 )
 
-// settle does with a load's outcome what has to be done: a value and an
-// absence are published if the fence lets them pass; an error is not kept, and
-// an entry that it should have refreshed is left alone for a while.
-func (c *Cache[V]) settle(key string, pass pass, o *outcome[V], refresh bool) {
+// settle ends a flight with the outcome of its load. A value and an absence are
+// published if the fence lets them pass; an error is not kept, and an entry
+// that it should have refreshed is left alone for a while.
+func (c *Cache[V]) settle(f *flight[V], o outcome[V]) {
+	f.value, f.err = o.value, o.err
+	switch {
+	case o.err == nil:
+		c.opts.Guard.ReportFound(c.guardPart(f.key))
+		c.settled(f, c.publishValue(f.key, f.pass, o.value, o.cost))
+	case absent(o.err):
+		c.opts.Guard.ReportAbsent(c.guardPart(f.key))
+		c.settled(f, c.publishAbsence(f.key, f.pass))
+	default:
+		if errors.Is(o.err, errDependencyNotFound) {
+			f.err = opaque{o.err}
+		}
+		c.unsettled(f, o)
+	}
 	if o.cost > 0 {
 		c.mean.feed(o.cost)
 	}
-	switch {
-	case o.err == nil:
-		c.opts.Guard.ReportFound(c.guardPart(key))
-		c.settled(key, c.publishValue(key, pass, o.value, o.cost))
-	case absent(o.err):
-		c.opts.Guard.ReportAbsent(c.guardPart(key))
-		c.settled(key, c.publishAbsence(key, pass))
-	default:
-		if errors.Is(o.err, errDependencyNotFound) {
-			o.err = opaque{o.err}
-		}
-		c.settleFailure(key, o, refresh)
-	}
-	if refresh {
+	if f.held != nil {
 		c.refreshes.Add(1)
 	}
+	c.flights.land(f)
 }
 
 // settled ends the key's miss episode if something was published. If it was
 // not, an entry that is still there may be refreshed by the next who draws
 // well: it was another key of its stripe that raised the fence.
-func (c *Cache[V]) settled(key string, published bool) {
+func (c *Cache[V]) settled(f *flight[V], published bool) {
 	if published {
-		c.episodes.end(key)
+		c.episodes.end(f.key)
 		return
 	}
 	c.fenced.Add(1)
-	if e, ok := c.values.Get(key); ok {
+	if e, ok := c.values.Get(f.key); ok {
 		e.spare()
 	}
 }
 
-func (c *Cache[V]) settleFailure(key string, o *outcome[V], refresh bool) {
-	if refresh {
+// unsettled is what a failure leaves behind.
+func (c *Cache[V]) unsettled(f *flight[V], o outcome[V]) {
+	if f.held != nil {
 		c.refreshFailures.Add(1)
 	}
-	e, ok := c.values.Get(key)
+	e, ok := c.values.Get(f.key)
 	if !ok {
 		return
 	}

@@ -95,7 +95,7 @@ func (c *Cache[V]) Stats() Stats {
 	s.Refreshes = c.refreshes.Load()
 	s.RefreshFailures = c.refreshFailures.Load()
 	s.Fenced = c.fenced.Load()
-	s.Waiting = c.flights.waiting()
+	s.Waiting = int(c.flights.readers.Load())
 	s.Values = c.values.Len()
 	s.Negatives = c.absences.Len()
 	s.Guard = c.opts.Guard.Stats()
