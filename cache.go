@@ -148,7 +148,7 @@ func (c *Cache[V]) read(ctx context.Context, key string) (Result[V], error) {
 	switch {
 	case c.life.isOver():
 		return c.end(closed, ErrClosed)
-	case !c.opts.Shapes.Match(key):
+	case !c.opts.Shapes.MatchAt(key, c.clock.wall()):
 		return c.end(malformed, ErrMalformedKey)
 	case !c.opts.Guard.MayContain(c.guardPart(key)):
 		return c.end(refusedByGuard, notFound(ctx))
@@ -253,7 +253,7 @@ func notFound(ctx context.Context) error {
 
 // wellFormed reports whether key may be stored.
 func (c *Cache[V]) wellFormed(key string) bool {
-	return len(key) <= c.maxKey && c.opts.Shapes.Match(key)
+	return len(key) <= c.maxKey && c.opts.Shapes.MatchAt(key, c.clock.wall())
 }
 
 // guardPart returns the part of key that the guard knows.

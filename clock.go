@@ -17,6 +17,7 @@ import (
 // trembles. Taking each tremble for a jump would make cache time run fast;
 // only a distance that moved by more than wobble counts.
 type clock struct {
+	wall func() time.Time // what the user's calendar says
 	read func() (mono, wall int64)
 
 	// gained is what cache time has over the monotonic clock, apart is wall
@@ -31,9 +32,10 @@ const wobble = int64(time.Millisecond)
 
 // newClock returns a clock over now, or over time.Now if now is nil.
 func newClock(now func() time.Time) *clock {
-	c := &clock{}
+	c := &clock{wall: now}
 	c.coarse.published.Store(asleep)
 	if now == nil {
+		c.wall = time.Now
 		c.read = readings(time.Now)
 		c.coarse.ticks = true
 	} else {
