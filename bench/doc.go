@@ -12,6 +12,11 @@
 // counts is the ratio: each turn compares with the same turn's base, and the
 // table shows the median over the turns with its quartiles.
 //
+// ns/op is the wall clock's time over the operations of all processors
+// together; cpu ns is the processor time of one operation, which other programs
+// on the machine disturb far less. Ratios are ratios of the latter, garbage
+// collector and the caches' own goroutines included.
+//
 // # hit
 //
 // A read that finds its value, through the interface that would load it if it

@@ -34,7 +34,8 @@ type table struct {
 type line struct {
 	Subject string  `json:"subject"`
 	Ns      spread  `json:"ns_per_op"`
-	Ratio   spread  `json:"ratio"` // of the same turn's figures
+	CPU     spread  `json:"cpu_ns_per_op"`
+	Ratio   spread  `json:"ratio"` // of the costs in the same turn
 	Allocs  float64 `json:"allocs_per_op"`
 	Bytes   float64 `json:"bytes_per_op"`
 }
@@ -80,7 +81,8 @@ func (r *report) add(row row, procs int, turns []turn) {
 		t.Lines = append(t.Lines, line{
 			Subject: s.name,
 			Ns:      over(turns, func(t turn) float64 { return t[i].ns }),
-			Ratio:   over(turns, func(t turn) float64 { return row.ratio(t[i].ns, t[base].ns) }),
+			CPU:     over(turns, func(t turn) float64 { return t[i].cpu }),
+			Ratio:   over(turns, func(t turn) float64 { return row.ratio(t[i].cost(), t[base].cost()) }),
 			Allocs:  over(turns, func(t turn) float64 { return t[i].allocs }).Median,
 			Bytes:   over(turns, func(t turn) float64 { return t[i].bytes }).Median,
 		})
@@ -125,10 +127,10 @@ func (r *report) print(w io.Writer) error {
 func (t table) print(w io.Writer) error {
 	fmt.Fprintf(w, "\n%s, %d procs\n", t.Row, t.Procs)
 	tab := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintf(tab, "\tns/op\tquartiles\t%s\tquartiles\tallocs\tbytes\t\n", t.Compares)
+	fmt.Fprintf(tab, "\tns/op\tquartiles\tcpu ns\tquartiles\t%s\tquartiles\tallocs\tbytes\t\n", t.Compares)
 	for _, l := range t.Lines {
-		fmt.Fprintf(tab, "%-*s\t%.1f\t%.1f–%.1f\t%.2f\t%.2f–%.2f\t%.1f\t%.0f\t\n",
-			t.widest(), l.Subject, l.Ns.Median, l.Ns.Low, l.Ns.High,
+		fmt.Fprintf(tab, "%-*s\t%.1f\t%.1f–%.1f\t%.1f\t%.1f–%.1f\t%.2f\t%.2f–%.2f\t%.1f\t%.0f\t\n",
+			t.widest(), l.Subject, l.Ns.Median, l.Ns.Low, l.Ns.High, l.CPU.Median, l.CPU.Low, l.CPU.High,
 			l.Ratio.Median, l.Ratio.Low, l.Ratio.High, l.Allocs, l.Bytes)
 	}
 	return tab.Flush()

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"sync/atomic"
 	"testing"
+	"time"
 )
 
 // subject is something whose speed is measured.
@@ -26,6 +27,7 @@ type trial struct {
 
 	close func() // nil: nothing to do
 
+	cpu          time.Duration // processor time of the last run
 	done, astray atomic.Int64
 }
 
@@ -33,6 +35,7 @@ type trial struct {
 func (t *trial) run(b *testing.B) {
 	before := t.strayed()
 	b.ReportAllocs()
+	start := cpuTime()
 	b.ResetTimer()
 	b.RunParallel(func(pb *testing.PB) {
 		keys, wrong := t.keys.reader(), int64(0)
@@ -44,6 +47,7 @@ func (t *trial) run(b *testing.B) {
 		t.astray.Add(wrong)
 	})
 	b.StopTimer()
+	t.cpu = cpuTime() - start
 	t.done.Add(int64(b.N))
 	t.astray.Add(t.strayed() - before)
 }

@@ -11,7 +11,21 @@ import (
 // turn is one measurement of each subject of a row, in the row's order.
 type turn []sample
 
-type sample struct{ ns, allocs, bytes float64 } // per operation
+// sample is what one operation took, on average over a trial.
+type sample struct {
+	ns            float64 // of the wall clock
+	cpu           float64 // ns of processor time, all processors together; 0 where it is not known
+	allocs, bytes float64
+}
+
+// cost is what ratios compare: processor time if it is known. When others want
+// the processors too, the wall clock tells more of them than of the subject.
+func (s sample) cost() float64 {
+	if s.cpu > 0 {
+		return s.cpu
+	}
+	return s.ns
+}
 
 // measure measures a row's subjects in turns, so that whatever else the machine
 // does meanwhile hits all of them alike.
@@ -49,6 +63,7 @@ func (s subject) sample(w *workload) (sample, error) {
 	n := float64(r.N)
 	return sample{
 		ns:     float64(r.T.Nanoseconds()) / n,
+		cpu:    float64(t.cpu.Nanoseconds()) / n,
 		allocs: float64(r.MemAllocs) / n,
 		bytes:  float64(r.MemBytes) / n,
 	}, t.check()
