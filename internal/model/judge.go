@@ -111,14 +111,14 @@ func (c *court) hangs() error {
 }
 
 // superseded returns a change that came between what began and r: it began
-// after began, and had returned when r began. A value that was done when
-// Created began is not superseded by it: Created is about absences.
+// after began, and had returned when r began. A value that may have been stored
+// before the instant of a Created stays: Created is about absences.
 func (c *court) superseded(began, done Stamp, value bool, r *Read) *Write {
 	for _, w := range c.writesOf[r.Key] {
 		if w.Err != nil || !began.Before(w.Start) || !w.End.Before(r.Start) {
 			continue
 		}
-		if w.Verb == Created && value && done.Before(w.Start) {
+		if w.Verb == Created && value && done.Before(w.End) {
 			continue
 		}
 		return w

@@ -125,11 +125,10 @@ func (c *court) atOnce() error {
 	return nil
 }
 
-// inParentsSlot reports whether a loader was waiting for l at the instant at
-// which l began.
+// inParentsSlot reports whether a loader was waiting for l when l began.
 func (c *court) inParentsSlot(l *Load) bool {
 	for _, r := range c.readsOf[l.Key] {
-		if r.Parent != 0 && r.Start.Before(l.Start) && l.Start.At <= r.End.At {
+		if r.Parent != 0 && r.Start.Before(l.Start) && l.Start.Before(r.End) {
 			return true
 		}
 	}
