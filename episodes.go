@@ -36,12 +36,14 @@ func (e *episodes) begin(key string) {
 	e.begun++
 }
 
-// load notes that a load of key starts.
-func (e *episodes) load(key string) {
+// load notes that a load of keys starts.
+func (e *episodes) load(keys []string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if _, ok := e.open[key]; ok {
-		e.loads++
+	for _, key := range keys {
+		if _, ok := e.open[key]; ok {
+			e.loads++
+		}
 	}
 }
 

@@ -1,13 +1,16 @@
 package earlybird
 
-import "context"
+import (
+	"context"
+	"slices"
+)
 
 // errand is the part of a load that does not depend on the type of value: what
 // it is for and whom it waits for. A loader's context carries its errand, by
 // which a Get inside the loader is known to be one.
 type errand struct {
 	cache  any // the *Cache[V]
-	key    string
+	keys   []string
 	parent *errand // the load whose loader asked for this one
 	ticket ticket
 
@@ -51,7 +54,7 @@ func (e *errand) within(cache any) *errand {
 // isFor reports whether e or one of its parents fetches key for cache.
 func (e *errand) isFor(cache any, key string) bool {
 	for e = e.within(cache); e != nil; e = e.parent.within(cache) {
-		if e.key == key {
+		if slices.Contains(e.keys, key) {
 			return true
 		}
 	}

@@ -3,6 +3,7 @@ package earlybird
 import (
 	"container/list"
 	"sync"
+	"time"
 )
 
 // gate stands before the origin. It lets limit calls run at once and makes
@@ -10,13 +11,15 @@ import (
 // its slot until the loader has returned, however late that is.
 type gate struct {
 	limit int
+	pace  *pace
 
 	mu      sync.Mutex
 	running [priorities]int
 	queues  [priorities]list.List // of *ticket
 	waiting int
-	waited  uint64 // how many ever queued
-	shed    uint64 // how many were refused
+	alarm   *time.Timer // of wake
+	waited  uint64      // how many ever queued
+	shed    uint64      // how many were refused
 }
 
 // priority is how urgently a load is wanted.
@@ -25,6 +28,7 @@ type priority uint8
 const (
 	urgent     priority = iota // somebody waits for it
 	background                 // the value it refreshes is still served
+	warming                    // nobody has asked for it yet
 	priorities
 )
 
@@ -53,12 +57,30 @@ const (
 	overlooked                  // without one: in the slot of a load that waits for it
 )
 
-// newGate returns a gate for limit calls at once; a negative limit is none.
-func newGate(limit int) *gate {
+// newGate returns a gate for limit calls at once and perSecond calls a second,
+// each none if negative, which is narrowed for ramp after it is made.
+func newGate(limit int, perSecond float64, ramp time.Duration) *gate {
 	if limit < 0 {
 		limit = 1 << 24 // beyond any number of goroutines, and 8 times it fits an int
 	}
-	return &gate{limit: limit}
+	g := &gate{limit: limit, pace: newPace(perSecond, ramp)}
+	g.pace.ramp(time.Now())
+	return g
+}
+
+// ramp narrows the gate for a while: what is behind it starts cold.
+func (g *gate) ramp() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.pace.ramp(time.Now())
+}
+
+// report tells the gate how a call ended. The first that succeeds after an
+// outage narrows it, for the origin is not what it was.
+func (g *gate) report(ok bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.pace.report(ok, time.Now())
 }
 
 // enter says whether the holder of t may go. If it is queued, it will be called
@@ -75,13 +97,14 @@ func (g *gate) enter(t *ticket) admission {
 
 func (g *gate) enterLocked(t *ticket) (a admission, bumped *ticket) {
 	t.entered = true
+	now := time.Now()
 	switch {
 	case t.over:
 		return overlooked, nil
-	case g.roomLocked(t.priority) && g.queues[t.priority].Len() == 0:
+	case g.queues[t.priority].Len() == 0 && g.takeLocked(t.priority, now):
 		g.admitLocked(t)
 		return admitted, nil
-	case g.waiting >= 8*g.limit:
+	case g.waiting >= 8*g.limit && !g.pace.ramping(now):
 		if bumped = g.bumpLocked(t.priority); bumped == nil {
 			g.shed++
 			return refused, nil
@@ -90,6 +113,7 @@ func (g *gate) enterLocked(t *ticket) (a admission, bumped *ticket) {
 	g.waited++
 	g.waiting++
 	t.place = g.queues[t.priority].PushBack(t)
+	g.wakeLocked(now)
 	return queued, bumped
 }
 
@@ -154,26 +178,52 @@ func callAll(ts []*ticket) {
 	}
 }
 
-// roomLocked reports whether one more load of priority p may run. Refreshes
-// leave seven slots in ten to those who wait.
-func (g *gate) roomLocked(p priority) bool {
-	if g.running[urgent]+g.running[background] >= g.limit {
-		return false
+// takeLocked reports whether one more load of priority p may run now, and
+// takes its share of the pace. Refreshes leave seven slots in ten to those who
+// wait, a warm-up nine.
+func (g *gate) takeLocked(p priority, now time.Time) bool {
+	limit := g.pace.narrow(g.limit, now)
+	total := 0
+	for _, n := range g.running {
+		total += n
 	}
-	return p == urgent || g.running[background] < max(1, g.limit*3/10)
+	shares := [priorities]int{urgent: 10, background: 3, warming: 1}
+	share := max(1, limit*shares[p]/10)
+	return total < limit && g.running[p] < share && g.pace.take(now)
 }
 
 // advanceLocked admits whom there is room for, and returns them to be called.
 func (g *gate) advanceLocked() (next []*ticket) {
+	now := time.Now()
 	for p := range priorities {
-		for g.roomLocked(p) && g.queues[p].Len() > 0 {
+		for g.queues[p].Len() > 0 && g.takeLocked(p, now) {
 			t := g.queues[p].Front().Value.(*ticket)
 			g.unqueueLocked(t)
 			g.admitLocked(t)
 			next = append(next, t)
 		}
 	}
+	g.wakeLocked(now)
 	return next
+}
+
+// wakeLocked sees to it that the queue advances when the pace allows more,
+// which no call's end may tell.
+func (g *gate) wakeLocked(now time.Time) {
+	if g.waiting == 0 || g.alarm != nil {
+		return
+	}
+	if d := g.pace.next(now); d > 0 {
+		g.alarm = time.AfterFunc(d, g.wake)
+	}
+}
+
+func (g *gate) wake() {
+	g.mu.Lock()
+	g.alarm = nil
+	next := g.advanceLocked()
+	g.mu.Unlock()
+	callAll(next)
 }
 
 func (g *gate) admitLocked(t *ticket) {
@@ -181,23 +231,27 @@ func (g *gate) admitLocked(t *ticket) {
 	g.running[t.slot]++
 }
 
-// bumpLocked makes room in a full queue by taking out the youngest load less
-// urgent than p, if there is one, to be called refused.
+// bumpLocked makes room in a full queue by taking out the youngest of the
+// loads less urgent than p, if there is one, to be called refused.
 func (g *gate) bumpLocked(p priority) *ticket {
-	last := g.queues[background].Back()
-	if p == background || last == nil {
-		return nil
+	for q := priorities - 1; q > p; q-- {
+		if last := g.queues[q].Back(); last != nil {
+			t := last.Value.(*ticket)
+			g.unqueueLocked(t)
+			g.shed++
+			return t
+		}
 	}
-	t := last.Value.(*ticket)
-	g.unqueueLocked(t)
-	g.shed++
-	return t
+	return nil
 }
 
 func (g *gate) unqueueLocked(t *ticket) {
 	g.queues[t.priority].Remove(t.place)
 	t.place = nil
-	g.waiting--
+	if g.waiting--; g.waiting == 0 && g.alarm != nil {
+		g.alarm.Stop()
+		g.alarm = nil
+	}
 }
 
 func (g *gate) addTo(s *Stats) {
