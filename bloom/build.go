@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"sync/atomic"
+	"time"
 
 	bitsbloom "github.com/bits-and-blooms/bloom/v3"
 )
 
 var (
-	// ErrBuilding: another build of the same guard is under way.
+	// ErrBuilding: another build or load of the same guard is under way.
 	ErrBuilding = errors.New("bloom: a build is under way already")
 	// ErrEmptySource: the source ended without yielding an id. A query that
 	// went wrong is far likelier than an origin with nothing in it, and would
@@ -19,19 +21,21 @@ var (
 	ErrEmptySource = errors.New("bloom: the source has no ids")
 	// ErrTooLarge: the source has more ids than Options.MaxBytes has room for.
 	ErrTooLarge = errors.New("bloom: more ids than MaxBytes has room for")
-	// ErrDamaged: a filter refused an id that it must hold.
-	ErrDamaged = errors.New("bloom: the filter refused an id it holds")
+	// ErrDamaged: a filter denied an id that it must hold.
+	ErrDamaged = errors.New("bloom: the filter denied an id it holds")
 )
 
 // Build replaces what the guard knows by the ids that the sequence yields,
 // plus those given to Add as described there. Readers go on with the previous
-// filter until the new one has been filled and tried out.
+// filter until the new one has been filled and tried out, and then with both
+// for Options.Grace.
 //
 // An error, be it from the sequence, from ctx or one of the package's own,
 // leaves everything as it was. The sequence must list what exists at some
 // moment after Build was called; it should give up by itself when ctx ends,
-// since Build can only look between ids. Duplicates cost some room, no more.
-// Strings are not retained.
+// since Build can only look between ids. [Source] makes one that survives a
+// broken connection. Duplicates cost some room, no more. Strings are not
+// retained.
 //
 // It takes 16 bytes for each id while it reads, and then the new filter beside
 // the old one.
@@ -39,7 +43,7 @@ func (g *Guard) Build(ctx context.Context, ids iter.Seq2[string, error]) error {
 	if g == nil {
 		return nil
 	}
-	b, err := g.begin()
+	b, err := g.begin(newSecret())
 	if err != nil {
 		return err
 	}
@@ -47,29 +51,38 @@ func (g *Guard) Build(ctx context.Context, ids iter.Seq2[string, error]) error {
 	if err := b.read(ctx, ids); err != nil {
 		return err
 	}
-	return g.publish(b, b.fill())
+	if b.reading.Load() == 0 {
+		return ErrEmptySource
+	}
+	b.carry()
+	d := g.opts.designFor(b.listed.n)
+	f := &filling{design: d, filter: newFilter(d)}
+	b.listed.drain(f.add)
+	return g.publish(b, f)
 }
 
 // A build is a generation in the making. All but added belongs to the
-// goroutine that runs Build.
+// goroutine that runs Build or Load.
 type build struct {
 	opts    *Options
 	secret  secret
+	born    time.Time
 	carried [][]byte // the journal as of begin
-	listed  digests  // carried ids and the source's
+	listed  digests  // the source's ids and the carried ones
+	reading atomic.Uint64
 	sample  sample
 	added   digests // ids added since begin, under Guard.mu
 }
 
 // begin makes the build known to Add: each id is then either in the journal
 // that the build carries over or among its added ones.
-func (g *Guard) begin() (*build, error) {
+func (g *Guard) begin(s secret) (*build, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.next != nil {
 		return nil, ErrBuilding
 	}
-	g.next = &build{opts: &g.opts, secret: newSecret(), carried: g.journal.snapshot()}
+	g.next = &build{opts: &g.opts, secret: s, born: time.Now(), carried: g.journal.snapshot()}
 	return g.next, nil
 }
 
@@ -82,12 +95,13 @@ func (g *Guard) abandon(b *build) {
 	}
 }
 
-// read lists the source's ids and then the carried ones.
+// read lists the source's ids.
 func (b *build) read(ctx context.Context, ids iter.Seq2[string, error]) error {
 	most := b.opts.mostIDs()
 	for id, err := range ids {
 		n := b.listed.n
 		if n%256 == 0 && err == nil {
+			b.reading.Store(n)
 			err = ctx.Err()
 		}
 		if err != nil {
@@ -99,19 +113,21 @@ func (b *build) read(ctx context.Context, ids iter.Seq2[string, error]) error {
 		b.listed.append(b.secret.digest(id))
 		b.sample.offer(id)
 	}
+	b.reading.Store(b.listed.n)
 	if err := ctx.Err(); err != nil { // a source may end early and say nothing
 		return fmt.Errorf("bloom: build stopped after %d ids: %w", b.listed.n, err)
 	}
-	if b.listed.n == 0 {
-		return ErrEmptySource
-	}
+	return nil
+}
+
+// carry lists the ids that Add was given before.
+func (b *build) carry() {
 	for _, chunk := range b.carried {
 		eachID(chunk, func(id string) bool {
 			b.listed.append(b.secret.digest(id))
 			return true
 		})
 	}
-	return nil
 }
 
 // A filling is a filter that is still being written.
@@ -119,14 +135,6 @@ type filling struct {
 	design
 	filter *bitsbloom.BloomFilter
 	held   uint64
-}
-
-// fill moves what was read into a filter of the right size.
-func (b *build) fill() *filling {
-	d := b.opts.designFor(b.listed.n)
-	f := &filling{design: d, filter: newFilter(d)}
-	b.listed.drain(f.add)
-	return f
 }
 
 func (f *filling) add(d digest) {
@@ -143,10 +151,12 @@ func (g *Guard) publish(b *build, f *filling) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	b.added.drain(f.add)
-	gen := freeze(f.design, b.secret, f.filter, f.held)
+	gen := &generation{design: f.design, secret: b.secret, filter: f.filter, held: f.held, born: b.born}
+	gen.weigh()
 	if !gen.holds(b.sample.ids, g.journal.newest()) {
 		return ErrDamaged
 	}
+	gen.succeed(g.serving.Load(), &g.opts)
 	g.current, g.sample, g.damaged = gen, b.sample.ids, false
 	g.next = nil
 	g.builds++

@@ -3,7 +3,6 @@ package bloom
 import (
 	"context"
 	"errors"
-	"fmt"
 	"iter"
 	"testing"
 
@@ -129,13 +128,13 @@ func TestBuild_carriesAddsOver(t *testing.T) {
 }
 
 func TestBuild_forgetsWhatItsSourceNoLongerLists(t *testing.T) {
-	g := built(t, Options{}, "old", 5_000)
+	g := built(t, Options{Grace: -1}, "old", 5_000)
 	require.NoError(t, g.Build(t.Context(), numbered("new", 5_000)))
 	require.Greater(t, refusals(g, "old", 5_000), 4_900)
 }
 
 func TestBuild_drawsAFreshSecret(t *testing.T) {
-	g := built(t, Options{Expected: 1_500, FalsePositiveRate: 0.1}, "product", 1_000)
+	g := built(t, Options{Expected: 1_500, FalsePositiveRate: 0.1, Grace: -1}, "product", 1_000)
 	for i := range 500 { // to the design count
 		g.Add(name("product", 1_000+i))
 	}
@@ -168,13 +167,21 @@ func TestBuild_duplicatesAreOneID(t *testing.T) {
 	require.EqualValues(t, 100, g.Stats().IDs)
 }
 
+// unpublished is a build of half-0 to half-999, filled but not in force.
+func unpublished(t *testing.T, g *Guard) (*build, *filling) {
+	b, err := g.begin(newSecret())
+	require.NoError(t, err)
+	require.NoError(t, b.read(t.Context(), numbered("half", 1_000)))
+	d := designFor(1_000, 1e-3)
+	f := &filling{design: d, filter: newFilter(d)}
+	b.listed.drain(f.add)
+	return b, f
+}
+
 func TestBuild_refusesAFilterThatForgot(t *testing.T) {
 	g := built(t, Options{}, "product", 1_000)
 	before := g.Stats()
-	b, err := g.begin()
-	require.NoError(t, err)
-	require.NoError(t, b.read(t.Context(), numbered("half", 1_000)))
-	f := b.fill()
+	b, f := unpublished(t, g)
 	clear(f.filter.BitSet().Words()[:f.m/128])
 	require.ErrorIs(t, g.publish(b, f), ErrDamaged)
 	g.abandon(b)
@@ -183,43 +190,8 @@ func TestBuild_refusesAFilterThatForgot(t *testing.T) {
 
 func TestBuild_refusesAFilterThatForgotAnAdd(t *testing.T) {
 	g := newGuard(t, Options{})
-	b, err := g.begin()
-	require.NoError(t, err)
-	require.NoError(t, b.read(t.Context(), numbered("half", 1_000)))
-	f := b.fill()
+	b, f := unpublished(t, g)
 	g.Add("own")
 	b.added = digests{}
 	require.ErrorIs(t, g.publish(b, f), ErrDamaged)
-}
-
-func TestJournal_keepsTheNewest(t *testing.T) {
-	j := journal{limit: 4 * journalChunk}
-	const n = 100_000
-	for i := range n {
-		j.append(name("product", i))
-		require.LessOrEqual(t, j.size, j.limit)
-	}
-	at := -1
-	for _, chunk := range j.snapshot() {
-		eachID(chunk, func(id string) bool {
-			if at < 0 {
-				fmt.Sscanf(id, "product-%d", &at)
-			}
-			require.Equal(t, name("product", at), id)
-			at++
-			return true
-		})
-	}
-	require.Equal(t, n, at, "up to the last, without a gap")
-}
-
-func TestJournal_holdsIDsLargerThanAChunk(t *testing.T) {
-	j := journal{limit: 1}
-	huge := fmt.Sprintf("%0*d", 2*journalChunk, 1)
-	j.append("small")
-	j.append(huge)
-	eachID(j.newest(), func(id string) bool {
-		require.Equal(t, huge, id)
-		return true
-	})
 }

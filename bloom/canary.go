@@ -29,13 +29,13 @@ func (s *sample) offer(id string) {
 // and a journal chunk of ids added last.
 func (g *generation) holds(sample []string, added []byte) bool {
 	for _, id := range sample {
-		if !g.has(g.secret.digest(id)) {
+		if !g.knows(id) {
 			return false
 		}
 	}
 	ok := true
 	eachID(added, func(id string) bool {
-		ok = g.has(g.secret.digest(id))
+		ok = g.knows(id)
 		return ok
 	})
 	return ok
@@ -43,7 +43,7 @@ func (g *generation) holds(sample []string, added []byte) bool {
 
 // Check tries the filter in force on ids it must know: up to 512 of those its
 // source listed and the ones added last. If it refuses one, it is corrupt: the
-// guard fails open until the next build, and Check returns ErrDamaged. Meant
+// guard fails open until the next build, and Check returns [ErrDamaged]. Meant
 // to be called now and then; it takes some hundred microseconds.
 func (g *Guard) Check() error {
 	if g == nil {

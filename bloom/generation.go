@@ -2,15 +2,16 @@ package bloom
 
 import (
 	"slices"
+	"time"
 
 	bitsbloom "github.com/bits-and-blooms/bloom/v3"
 )
 
-// A generation is the outcome of one build: a secret, a frozen filter and the
-// overlay of ids added since it was frozen. Its fields never change once
-// readers can see it; of what they point to only the overlay's slots do. To
-// fold the overlay in, or to give it more room, is to publish another
-// generation struct with the same secret.
+// A generation is the outcome of one build or load: a secret, a frozen filter
+// and the overlay of ids added since it was frozen. Its fields never change
+// once readers can see it; of what they point to only the overlay's slots do.
+// To fold the overlay in, to give it more room or to end the grace is to
+// publish another generation struct with the same secret.
 type generation struct {
 	design
 	secret secret
@@ -18,17 +19,10 @@ type generation struct {
 	held   uint64  // distinct ids in filter, but for false positives among them
 	fill   float64 // share of filter's bits that are set
 	recent *overlay
-}
 
-// freeze makes a generation of a filter that holds this many ids.
-func freeze(d design, s secret, filter *bitsbloom.BloomFilter, held uint64) *generation {
-	return &generation{
-		design: d,
-		secret: s,
-		filter: filter,
-		held:   held,
-		fill:   float64(filter.BitSet().Count()) / float64(d.m),
-	}
+	born   time.Time   // when its source began to be read
+	old    *generation // predecessor, while in grace; itself without one
+	expiry             // when readers must look at the clock
 }
 
 // newFilter allocates d's bits here rather than in the library, whose New
@@ -37,7 +31,10 @@ func newFilter(d design) *bitsbloom.BloomFilter {
 	return bitsbloom.FromWithM(make([]uint64, d.m/64), d.m, d.k)
 }
 
-// has is the guard's read path. Filter first: most ids that exist are there.
+// knows is the guard's read path.
+func (g *generation) knows(id string) bool { return g.has(g.secret.digest(id)) }
+
+// has asks the filter first: most ids that exist are there.
 func (g *generation) has(d digest) bool {
 	b := d.bytes()
 	return g.filter.Test(b[:]) || g.recent.has(d)
@@ -60,24 +57,30 @@ func (g *generation) with(d digest) *generation {
 // until it could hold a 64th of the design count and is then folded in: that
 // is some 115 bytes of filter copied for each id added, whatever the size.
 func (g *generation) roomier() *generation {
-	if uint64(g.recent.len()) >= g.n/64 {
-		g = g.folded()
-	}
 	next := *g
-	next.recent = g.recent.doubled()
+	if uint64(g.recent.len()) >= g.n/64 {
+		next = *g.folded()
+	}
+	next.recent = next.recent.doubled()
 	return &next
 }
 
 // folded moves the overlay into a new frozen filter. Readers of g go on
 // reading g.
 func (g *generation) folded() *generation {
-	filter := bitsbloom.FromWithM(slices.Clone(g.filter.BitSet().Words()), g.m, g.k)
+	next := *g
+	next.filter = bitsbloom.FromWithM(slices.Clone(g.filter.BitSet().Words()), g.m, g.k)
 	g.recent.each(func(d digest) {
 		b := d.bytes()
-		filter.Add(b[:])
+		next.filter.Add(b[:])
 	})
-	return freeze(g.design, g.secret, filter, g.count())
+	next.held, next.recent = g.count(), nil
+	next.weigh()
+	return &next
 }
+
+// weigh counts the filter's bits.
+func (g *generation) weigh() { g.fill = float64(g.filter.BitSet().Count()) / float64(g.m) }
 
 // count is the number of ids held. Writers only, like the estimates below.
 func (g *generation) count() uint64 { return g.held + uint64(g.recent.len()) }
@@ -87,3 +90,13 @@ func (g *generation) past(factor float64) bool { return float64(g.count()) > fac
 
 // fillNow counts the overlay's ids as if they were folded in.
 func (g *generation) fillNow() float64 { return g.fillAfter(g.fill, float64(g.recent.len())) }
+
+// rate is the estimated share of absent ids that pass; in grace a stranger has
+// two filters to slip through.
+func (g *generation) rate() float64 {
+	own := g.rateAt(g.fillNow())
+	if g.old == nil {
+		return own
+	}
+	return 1 - (1-own)*(1-g.old.rate())
+}

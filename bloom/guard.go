@@ -12,6 +12,8 @@ type Guard struct {
 	// serving is what readers see, nil whenever the guard fails open.
 	serving atomic.Pointer[generation]
 	tally   tally
+	audit   *audit
+	wants   chan struct{} // tells a Keeper that a build is wanted
 
 	opts Options // as completed by New
 
@@ -31,7 +33,12 @@ func New(opts Options) (*Guard, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Guard{opts: opts, journal: journal{limit: opts.Remember}}, nil
+	return &Guard{
+		opts:    opts,
+		audit:   newAudit(opts),
+		wants:   make(chan struct{}, 1),
+		journal: newJournal(opts.Remember),
+	}, nil
 }
 
 // MayContain reports whether id may exist. False means that it was neither
@@ -43,7 +50,22 @@ func (g *Guard) MayContain(id string) bool {
 		return true
 	}
 	gen := g.serving.Load()
-	if gen == nil || gen.has(gen.secret.digest(id)) {
+	return gen == nil || gen.knows(id) || g.passDenied(gen, id)
+}
+
+// passDenied decides about an id that the filter does not know. A denial is
+// final but for four: the generation's time is over, its predecessor still
+// vouches for the id, an audit picked it, or this is but a rehearsal.
+func (g *Guard) passDenied(gen *generation, id string) bool {
+	if gen.passed() {
+		g.settle()
+		return g.MayContain(id)
+	}
+	if gen.old != nil && gen.old.knows(id) {
+		return true
+	}
+	if g.audit.picks() {
+		g.tally.audited.Add(1)
 		return true
 	}
 	g.tally.refused.add()
@@ -51,7 +73,8 @@ func (g *Guard) MayContain(id string) bool {
 }
 
 // Add makes ids known. Once it has returned, no call of MayContain that starts
-// later refuses one of them, whatever builds and folds go on meanwhile.
+// later refuses one of them, whatever builds, folds, saves and loads go on
+// meanwhile.
 //
 // A build carries over the newest ids it was given before (Options.Remember
 // says how many) and all that it is given while it runs; older ones it expects
@@ -80,13 +103,30 @@ func (g *Guard) addLocked(id string) {
 	}
 }
 
+func (g *Guard) settle() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.settleLocked()
+}
+
 // settleLocked shows readers the current generation, or nothing if it cannot
 // be vouched for.
 func (g *Guard) settleLocked() {
+	if g.current != nil && over(g.current.graceEnds) {
+		g.current = g.current.withoutGrace()
+	}
+	var show *generation
 	if g.stateLocked() == Ready {
-		g.serving.Store(g.current)
-	} else {
-		g.serving.Store(nil)
+		show = g.current
+	}
+	if show != g.serving.Load() { // a store costs every reader its cache line
+		g.serving.Store(show)
+	}
+	if g.wantsBuildLocked() {
+		select {
+		case g.wants <- struct{}{}:
+		default:
+		}
 	}
 }
 
@@ -98,6 +138,12 @@ func (g *Guard) stateLocked() State {
 		return Damaged
 	case g.current.past(saturateAt):
 		return Saturated
+	case over(g.current.outdated):
+		return Outdated
 	}
 	return Ready
+}
+
+func (g *Guard) wantsBuildLocked() bool {
+	return g.stateLocked() != Ready || g.current.past(rebuildAt)
 }

@@ -8,16 +8,25 @@ import (
 // A journal keeps the newest ids given to Add, as they were given: a new
 // generation has a new secret, so digests under the old one are of no use to
 // it. Ids are packed into chunks, each preceded by its length; the oldest
-// chunk goes when there is no room.
+// chunk goes when there is no room. An id that is written over and over, as
+// a cache's Set does, takes its room once in a while, not every time.
 type journal struct {
 	chunks [][]byte
 	size   int // bytes of all chunks
 	limit  int
+	lately lately
 }
 
 const journalChunk = 64 << 10
 
+func newJournal(limit int) journal {
+	return journal{limit: limit, lately: lately{secret: newSecret(), limit: limit / 16}}
+}
+
 func (j *journal) append(id string) {
+	if j.lately.seen(id) {
+		return
+	}
 	need := binary.MaxVarintLen64 + len(id)
 	last := len(j.chunks) - 1
 	if last < 0 || cap(j.chunks[last])-len(j.chunks[last]) < need {
@@ -66,4 +75,35 @@ func eachID(chunk []byte, f func(id string) bool) {
 		}
 		chunk = chunk[end:]
 	}
+}
+
+// lately knows exactly which ids were written within the last limit bytes, and
+// up to twice that: well within what the journal still has.
+type lately struct {
+	secret      secret
+	now, before *overlay
+	bytes       int // written since now was begun
+	limit       int
+}
+
+const mostLately = 32 << 10 // ids, so that short ones do not make it large
+
+// seen reports whether the id was written lately, and counts it as written.
+func (l *lately) seen(id string) bool {
+	d := l.secret.digest(id)
+	if l.now.has(d) || l.before.has(d) {
+		return true
+	}
+	if l.bytes > l.limit || l.now.len() >= mostLately {
+		l.now, l.before, l.bytes = nil, l.now, 0
+	}
+	if len(id) > l.limit { // so large that it may push out anything
+		l.now, l.before = nil, nil
+	}
+	if l.now.full() {
+		l.now = l.now.doubled()
+	}
+	l.now.insert(d)
+	l.bytes += len(id) + 1
+	return false
 }

@@ -3,8 +3,10 @@ package bloom
 import (
 	"crypto/rand"
 	"encoding/binary"
+	"math/bits"
 	"unsafe"
 
+	bitsbloom "github.com/bits-and-blooms/bloom/v3"
 	"github.com/dchest/siphash"
 )
 
@@ -16,6 +18,16 @@ func newSecret() secret {
 	var b [16]byte
 	rand.Read(b[:]) // never fails: crypto/rand ends the process instead
 	return secret{binary.LittleEndian.Uint64(b[:8]), binary.LittleEndian.Uint64(b[8:])}
+}
+
+// keyID names the secret and the way ids are hashed under it: a number that
+// changes with either, be it the digest or the library's placing of it.
+func (s secret) keyID() (id uint64) {
+	b := s.digest("earlybird/bloom key id").bytes()
+	for _, at := range bitsbloom.Locations(b[:], maxHashes) {
+		id = bits.RotateLeft64(id, 7) ^ at
+	}
+	return id
 }
 
 // A digest stands for an id under one secret. lo is never zero, which leaves

@@ -8,14 +8,16 @@ type State uint8
 const (
 	// Off is the state of a nil guard.
 	Off State = iota
-	// Unbuilt: no build has succeeded yet. Fails open.
+	// Unbuilt: no build or load has succeeded yet. Fails open.
 	Unbuilt
 	// Ready: absent ids are refused.
 	Ready
 	// Saturated: the guard holds over 1.5 times its design count, and so many
 	// strangers would pass that it is better rebuilt. Fails open.
 	Saturated
-	// Damaged: the guard was caught refusing an id that exists. Fails open.
+	// Outdated: the ids were read longer than Options.MaxAge ago. Fails open.
+	Outdated
+	// Damaged: the guard was caught denying an id that exists. Fails open.
 	Damaged
 )
 
@@ -29,6 +31,8 @@ func (s State) String() string {
 		return "ready"
 	case Saturated:
 		return "saturated"
+	case Outdated:
+		return "outdated"
 	case Damaged:
 		return "damaged"
 	}

@@ -35,7 +35,7 @@ func TestCheck_triesTheNewestAdds(t *testing.T) {
 }
 
 func TestReportFound_exposesAWrongRefusal(t *testing.T) {
-	g := built(t, Options{}, "product", 1_000)
+	g := built(t, Options{FalsePositiveRate: 1e-9}, "product", 1_000)
 	g.ReportFound("product-3")
 	require.Equal(t, Ready, g.Stats().State)
 
@@ -43,7 +43,7 @@ func TestReportFound_exposesAWrongRefusal(t *testing.T) {
 	g.ReportFound("created elsewhere")
 	s := g.Stats()
 	require.Equal(t, Damaged, s.State)
-	require.EqualValues(t, 1, s.WrongRefusals)
+	require.EqualValues(t, 1, s.Refuted)
 	require.True(t, s.WantsBuild)
 	require.True(t, g.MayContain("created elsewhere"))
 

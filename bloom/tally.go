@@ -7,25 +7,27 @@ import (
 
 // A tally counts what became of the ids the guard was asked about.
 type tally struct {
-	refused     striped       // or would have been, in shadow
-	passed      atomic.Uint64 // passed and then absent at the origin: false positives
-	wronglyHeld atomic.Uint64 // found at the origin although the filter denies them
+	refused   striped       // or would have been, in shadow
+	audited   atomic.Uint64 // let through although denied
+	passed    atomic.Uint64 // known to the filter and absent at the origin: false positives
+	confirmed atomic.Uint64 // denied and absent at the origin
+	refuted   atomic.Uint64 // denied and found at the origin
 
 	// The counts as of the last build, from which the observed rate is taken;
 	// under Guard.mu.
-	refusedBefore, passedBefore uint64
+	deniedBefore, passedBefore uint64
 }
+
+func (t *tally) denied() uint64 { return t.refused.load() + t.audited.Load() }
 
 // restart begins a new measurement.
-func (t *tally) restart() {
-	t.refusedBefore, t.passedBefore = t.refused.load(), t.passed.Load()
-}
+func (t *tally) restart() { t.deniedBefore, t.passedBefore = t.denied(), t.passed.Load() }
 
-// observed returns, since the last build, how many ids known to be absent were
-// asked for and how many of those passed.
+// observed returns, since the last build, how many ids that the guard took for
+// absent or the origin said were, and how many of those passed.
 func (t *tally) observed() (absent, passed uint64) {
 	passed = t.passed.Load() - t.passedBefore
-	return t.refused.load() - t.refusedBefore + passed, passed
+	return t.denied() - t.deniedBefore + passed, passed
 }
 
 // striped is a counter that busy cores do not fight over. A stripe is chosen

@@ -71,7 +71,7 @@ func TestSmooth_isSeededByTheFirst(t *testing.T) {
 
 func TestSmooth_settlesOnAConstant(t *testing.T) {
 	rng := seeded(t)
-	for range 2000 {
+	for range 500 {
 		estimate, sample := max(1, anyDuration(rng)), anyDuration(rng)
 		for range 200 {
 			next := Smooth(estimate, sample)
