@@ -1,0 +1,122 @@
+package model
+
+import (
+	"errors"
+
+	"github.com/earlybird-cache/earlybird"
+)
+
+// writes: changes wait for nothing, and do not fail but after Close.
+func (j *court) writes() error {
+	for _, w := range j.changes {
+		switch {
+		case w.Err == earlybird.ErrClosed && j.isClosing(w.End), w.Err == errCommit:
+		case w.Err != nil:
+			return broken(Changes, "%v: %v", w, w.Err)
+		case w.Took() != 0:
+			return broken(Changes, "%v took %v", w, w.Took())
+		case j.closing != nil && j.closing.End.Before(w.Start):
+			return broken(Closed, "%v went well", w)
+		}
+	}
+	return nil
+}
+
+// closed: Close waits for loads at most LoadTimeout and says how many outlasted
+// it, to all who call it. After it nothing starts and nothing is served.
+func (j *court) closed() error {
+	if j.closing == nil {
+		return broken(Closed, "the run was not closed")
+	}
+	c := j.closing
+	if c.Took() > j.LoadTimeout {
+		return broken(Closed, "%v took %v", c, c.Took())
+	}
+	for _, w := range j.Writes {
+		if w.Verb == Close && w.Err != c.Err {
+			return broken(Closed, "%v: %v, but the first said %v", w, w.Err, c.Err)
+		}
+	}
+	if err := j.stuck(); err != nil {
+		return err
+	}
+	for _, l := range j.Loads {
+		if c.End.Before(l.Start) {
+			return broken(Closed, "%v began after Close", l)
+		}
+	}
+	for _, r := range j.Reads {
+		if v := classify(r); c.End.Before(r.Start) && v != over && v != badKey && v != nothing {
+			return broken(Closed, "%v after Close: %s", r, r.outcome())
+		}
+	}
+	return nil
+}
+
+// stuck: the error of Close counts the loads that were still running.
+func (j *court) stuck() error {
+	said := 0
+	var err *earlybird.StuckError
+	if errors.As(j.closing.Err, &err) {
+		said = err.Loads
+	}
+	at := j.closing.End.At
+	least, most := 0, 0
+	for _, l := range j.Loads {
+		if l.Start.At <= at && l.End.At > at {
+			least++
+		}
+		if l.Start.At <= at && l.End.At >= at {
+			most++
+		}
+	}
+	if said < least || said > most {
+		return broken(Closed, "Close says %v while %d to %d loads ran", j.closing.Err, least, most)
+	}
+	if said > 0 && j.closing.Took() < j.LoadTimeout {
+		return broken(Closed, "Close says %v after %v", j.closing.Err, j.closing.Took())
+	}
+	if said > 0 {
+		j.saw[SawStuck]++
+	}
+	return nil
+}
+
+// counts: Stats has each read once, in the class that it was in.
+func (j *court) counts() error {
+	told := make(map[verdict]uint64)
+	early, reads := uint64(0), uint64(0)
+	for _, r := range j.Reads {
+		if r.Verb == Peek {
+			continue
+		}
+		reads++
+		told[classify(r)]++
+		if r.Verb != Get && r.Result.State == earlybird.Early {
+			early++
+		}
+	}
+	s := j.stats
+	for _, c := range []struct {
+		name          string
+		counted, told uint64
+	}{
+		{"requests", s.Requests(), reads},
+		{"values", s.Hits + s.Early + s.Loaded + s.Joined, told[value]},
+		{"absences", s.NegativeHits + s.Refused + s.Absent, told[notThere]},
+		{"malformed keys", s.Malformed, told[badKey]},
+		{"failures", s.Failed, told[loadError]},
+		{"sheds", s.Shed, told[shed]},
+		{"readers who left", s.Left, told[left]},
+		{"reads after Close", s.Closed, told[over]},
+		{"loads", s.Loads, uint64(len(j.Loads))},
+		{"loads that run", uint64(s.LoadsNow), 0},
+		{"readers that wait", uint64(s.Waiting), 0},
+		{"early refreshes", max(s.Early, early), s.Early}, // Get does not say
+	} {
+		if c.counted != c.told {
+			return broken(Counted, "Stats has %d %s, there were %d", c.counted, c.name, c.told)
+		}
+	}
+	return nil
+}

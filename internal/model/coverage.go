@@ -1,0 +1,83 @@
+package model
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Situation is one that a test of the cache must have been in.
+type Situation string
+
+const (
+	SawHit            Situation = "a hit"
+	SawDoneHit        Situation = "a hit with a context that had ended"
+	SawDoneMiss       Situation = "a miss with a context that had ended"
+	SawSet            Situation = "a value from Set"
+	SawLoaded         Situation = "a read that loaded"
+	SawJoined         Situation = "a read that joined a load"
+	SawPeek           Situation = "a value from Peek"
+	SawExpired        Situation = "a load because a value had expired"
+	SawEarly          Situation = "an early refresh"
+	SawEarlyFailed    Situation = "an early refresh that failed and left the value"
+	SawEarlyDue       Situation = "an early refresh that had to be"
+	SawLeft           Situation = "a reader who left, of a load that was stored"
+	SawAbsent         Situation = "an absence from a load"
+	SawNegative       Situation = "a remembered absence"
+	SawForgotten      Situation = "a remembered absence cleared by Created"
+	SawRefused        Situation = "a refusal by the guard"
+	SawAdmitted       Situation = "a row that Creating told the guard of"
+	SawMalformed      Situation = "a malformed key"
+	SawFailed         Situation = "an error of the origin"
+	SawOwnCtxError    Situation = "a context error of the origin's own"
+	SawPanic          Situation = "a panic"
+	SawGoexit         Situation = "a Goexit"
+	SawTimeout        Situation = "a load that timed out"
+	SawOverlapTimeout Situation = "overlapping loads because of a timeout"
+	SawOverlapFence   Situation = "overlapping loads because of a change"
+	SawFenced         Situation = "a load overtaken by a change"
+	SawNested         Situation = "a nested load"
+	SawLacked         Situation = "a load that lacked an absent dependency"
+	SawRecursive      Situation = "a cycle of loads"
+	SawFull           Situation = "MaxLoads calls at once"
+	SawOver           Situation = "a nested load beyond MaxLoads"
+	SawOverloaded     Situation = "a read shed by the gate"
+	SawMustHit        Situation = "a read that had to be a hit"
+	SawMustMiss       Situation = "a read that had to be a remembered absence"
+	SawReleased       Situation = "a waiting read released by Close"
+	SawStuck          Situation = "a load that outlasted Close"
+)
+
+// Situations are all of them.
+var Situations = []Situation{
+	SawHit, SawDoneHit, SawDoneMiss, SawSet, SawLoaded, SawJoined, SawPeek,
+	SawExpired, SawEarly, SawEarlyFailed, SawEarlyDue, SawLeft,
+	SawAbsent, SawNegative, SawForgotten, SawRefused, SawAdmitted, SawMalformed,
+	SawFailed, SawOwnCtxError, SawPanic, SawGoexit, SawTimeout,
+	SawOverlapTimeout, SawOverlapFence, SawFenced,
+	SawNested, SawLacked, SawRecursive, SawFull, SawOver, SawOverloaded,
+	SawMustHit, SawMustMiss, SawReleased, SawStuck,
+}
+
+// Coverage counts how often each situation occurred.
+type Coverage map[Situation]int
+
+// Add adds what another run saw.
+func (c Coverage) Add(other Coverage) {
+	for s, n := range other {
+		c[s] += n
+	}
+}
+
+// Missing returns the situations that never occurred.
+func (c Coverage) Missing() []Situation {
+	return slices.DeleteFunc(slices.Clone(Situations), func(s Situation) bool { return c[s] > 0 })
+}
+
+func (c Coverage) String() string {
+	var b strings.Builder
+	for _, s := range Situations {
+		fmt.Fprintf(&b, "%9d  %s\n", c[s], s)
+	}
+	return b.String()
+}

@@ -1,0 +1,254 @@
+package model
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/earlybird-cache/earlybird"
+)
+
+// Value is what the origin holds, and who brought it: the load or the Set that
+// made this very copy. Values are thus never equal by accident.
+type Value struct {
+	Key     string
+	Version int // of the row
+	By      int // ID of the Load or Write
+}
+
+func (v Value) String() string { return fmt.Sprintf("%s@%d by %d", v.Key, v.Version, v.By) }
+
+// Stamp is an instant of a run. Seq orders the stamps and is never 0 for an
+// instant that has come.
+type Stamp struct {
+	Seq int
+	At  time.Duration // since the run began
+}
+
+// Before reports whether s has come, and did so before t.
+func (s Stamp) Before(t Stamp) bool { return s.Seq != 0 && (t.Seq == 0 || s.Seq < t.Seq) }
+
+// Span is a call, as seen from outside.
+type Span struct{ Start, End Stamp }
+
+// Ended reports whether the call returned.
+func (s Span) Ended() bool { return s.End.Seq != 0 }
+
+// Took is how long the call ran, if it ended.
+func (s Span) Took() time.Duration { return s.End.At - s.Start.At }
+
+// Read is one call of Get, Lookup or Peek, by a client or by a loader.
+type Read struct {
+	Span
+	ID     int
+	Client int
+	Parent int // the Load whose loader reads; 0 for a client
+	Verb   Verb
+	Key    string
+	Ctx    Ctx
+
+	DoneBefore bool  // its context had ended when it began
+	CtxErr     error // of its context, when it ended
+
+	Result earlybird.Result[Value] // without State if the verb is Get
+	Found  bool                    // by Peek
+	Err    error
+}
+
+// Load is one call of the loader.
+type Load struct {
+	Span
+	ID       int
+	Key      string
+	Leader   int           // the Read whose context it was given; 0 if that does not show
+	Deadline time.Duration // of its context, since the run began; 0 for none
+	Outcome  Outcome
+	Value    Value
+	Fault    error // what it returned, or panicked with
+	Cut      bool  // its context ended before the deadline
+}
+
+// Outcome is how a load ended.
+type Outcome string
+
+const (
+	Running  Outcome = "running"
+	Brought  Outcome = "value"
+	Absent   Outcome = "absent"
+	Failed   Outcome = "failed"
+	Lacked   Outcome = "lacked a dependency" // failed because its nested Get did
+	Panicked Outcome = "panicked"
+	Exited   Outcome = "goexited"
+)
+
+// failed reports whether the load told neither of a value nor of an absence.
+func (l *Load) failed() bool { return l.Outcome != Brought && l.Outcome != Absent }
+
+// Write is one call that changes what the cache holds. Creating counts as two:
+// Created before the commit, and Created after it.
+type Write struct {
+	Span
+	ID     int
+	Client int
+	Verb   Verb
+	Keys   []string // nil for InvalidateAll and Close: all
+	Value  Value    // of Set
+	Err    error
+}
+
+// touches reports whether the write is about key.
+func (w *Write) touches(key string) bool {
+	return w.Verb == InvalidateAll || slices.Contains(w.Keys, key)
+}
+
+// Row is a change at the origin.
+type Row struct {
+	Stamp
+	Client  int
+	Key     string
+	Version int // 0: it was deleted
+}
+
+// History is what happened in a run. Its records are complete, and may be
+// read, once the run is over.
+type History struct {
+	mu    sync.Mutex
+	began time.Time
+	seq   int
+	ids   int
+
+	Reads  []*Read
+	Loads  []*Load
+	Writes []*Write
+	Origin []Row
+}
+
+func newHistory() *History { return &History{began: time.Now()} }
+
+func (h *History) stampLocked() Stamp {
+	h.seq++
+	return Stamp{Seq: h.seq, At: time.Since(h.began)}
+}
+
+func (h *History) beginRead(r *Read) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.ids++
+	r.ID = h.ids
+	h.Reads = append(h.Reads, r)
+	r.Start = h.stampLocked()
+}
+
+func (h *History) beginLoad(l *Load) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.ids++
+	l.ID, l.Outcome = h.ids, Running
+	h.Loads = append(h.Loads, l)
+	l.Start = h.stampLocked()
+}
+
+// beginWrite also completes the value of a Set, which names its maker.
+func (h *History) beginWrite(w *Write) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.ids++
+	w.ID = h.ids
+	if w.Verb == Set {
+		w.Value.By = w.ID
+	}
+	h.Writes = append(h.Writes, w)
+	w.Start = h.stampLocked()
+}
+
+// end stamps the end of a call, after fill has written down how it went.
+func (h *History) end(s *Span, fill func()) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	fill()
+	s.End = h.stampLocked()
+}
+
+func (h *History) row(client int, key string, version int) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.Origin = append(h.Origin, Row{h.stampLocked(), client, key, version})
+}
+
+// String tells the history in order, a comment line per event.
+func (h *History) String() string {
+	type event struct {
+		at   Stamp
+		text string
+	}
+	var events []event
+	tell := func(at Stamp, format string, args ...any) {
+		if at.Seq != 0 {
+			events = append(events, event{at, fmt.Sprintf(format, args...)})
+		}
+	}
+	for _, r := range h.Reads {
+		tell(r.Start, "%v begins", r)
+		tell(r.End, "%v: %s", r, r.outcome())
+	}
+	for _, l := range h.Loads {
+		tell(l.Start, "%v begins, led by read %d", l, l.Leader)
+		tell(l.End, "%v: %s", l, l.outcome())
+	}
+	for _, w := range h.Writes {
+		tell(w.Start, "%v begins", w)
+		tell(w.End, "%v returns %v", w, w.Err)
+	}
+	for _, r := range h.Origin {
+		tell(r.Stamp, "origin: client %d makes %s version %d", r.Client, r.Key, r.Version)
+	}
+	slices.SortFunc(events, func(a, b event) int { return a.at.Seq - b.at.Seq })
+	var b strings.Builder
+	for _, e := range events {
+		fmt.Fprintf(&b, "# %-14v %s\n", e.at.At, e.text)
+	}
+	return b.String()
+}
+
+func (r *Read) String() string {
+	who := fmt.Sprintf("client %d", r.Client)
+	if r.Parent != 0 {
+		who = fmt.Sprintf("load %d", r.Parent)
+	}
+	return fmt.Sprintf("read %d (%s: %s %s %v)", r.ID, who, r.Verb, r.Key, r.Ctx)
+}
+
+func (r *Read) outcome() string {
+	switch {
+	case r.Err != nil:
+		return fmt.Sprintf("error %v", r.Err)
+	case r.Verb == Peek && !r.Found:
+		return "nothing near"
+	case r.Verb == Get:
+		return r.Result.Value.String()
+	}
+	return fmt.Sprintf("%v, state %v, age %v", r.Result.Value, r.Result.State, r.Result.Age)
+}
+
+func (l *Load) String() string { return fmt.Sprintf("load %d of %s", l.ID, l.Key) }
+
+func (l *Load) outcome() string {
+	cut := ""
+	if l.Cut {
+		cut = ", its context cut short"
+	}
+	if l.Outcome == Brought {
+		return fmt.Sprintf("%v%s", l.Value, cut)
+	}
+	return fmt.Sprintf("%s: %v%s", l.Outcome, l.Fault, cut)
+}
+
+func (w *Write) String() string {
+	s := fmt.Sprintf("write %d (client %d: %s %s", w.ID, w.Client, w.Verb, strings.Join(w.Keys, " "))
+	if w.Verb == Set {
+		s += fmt.Sprintf(" version %d", w.Value.Version)
+	}
+	return s + ")"
+}

@@ -1,0 +1,231 @@
+package model
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/earlybird-cache/earlybird"
+)
+
+// patience is how long, in virtual time, a run may last before it is said to
+// hang: far beyond what any script and the cache's own bounds can take.
+const patience = 24 * time.Hour
+
+// Run plays the script on a new cache and judges what happened. It must run in
+// a testing/synctest bubble of its own. Its error is a *[Broken] if the cache
+// broke a promise.
+func Run(s Script) (Coverage, error) {
+	h := newHistory()
+	r := &run{script: s, history: h, origin: newOrigin(h, s)}
+	r.origin.read = r.nested
+	opts, err := s.Profile.Options(s.Seed)
+	if err != nil {
+		return nil, err
+	}
+	if r.cache, err = earlybird.New(r.origin.load, opts); err != nil {
+		return nil, err
+	}
+
+	hung := !r.play()
+	r.origin.releaseAll()
+	stats := r.finish()
+	h.mu.Lock() // a hung reader may return yet
+	defer h.mu.Unlock()
+	return judge(s, h, stats, hung)
+}
+
+// run is a script that is being played.
+type run struct {
+	script  Script
+	history *History
+	origin  *origin
+	cache   *earlybird.Cache[Value]
+}
+
+// play lets all clients do their operations, and reports whether they came to
+// an end.
+func (r *run) play() bool {
+	var clients sync.WaitGroup
+	for client, ops := range r.sessions() {
+		clients.Go(func() { r.session(client, ops) })
+	}
+	return within(patience, clients.Wait)
+}
+
+// within reports whether f returns within d. If not, f is left behind.
+func within(d time.Duration, f func()) bool {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		f()
+	}()
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-done:
+		return true
+	case <-timer.C:
+		return false
+	}
+}
+
+func (r *run) sessions() map[int][]Op {
+	sessions := make(map[int][]Op)
+	for _, o := range r.script.Ops {
+		sessions[o.Client] = append(sessions[o.Client], o)
+	}
+	return sessions
+}
+
+func (r *run) session(client int, ops []Op) {
+	for _, o := range ops {
+		time.Sleep(o.Wait)
+		r.do(client, o)
+	}
+}
+
+func (r *run) do(client int, o Op) {
+	ctx := context.Background()
+	switch o.Verb {
+	case Get, Lookup, Peek:
+		r.read(client, o.Verb, o.Keys[0], o.Ctx)
+	case Crowd:
+		r.crowd(client, o)
+	case Set:
+		for _, key := range o.Keys {
+			r.set(client, key)
+		}
+	case Invalidate:
+		r.write(client, o, func() error { return r.cache.Invalidate(ctx, o.Keys...) })
+	case InvalidateAll:
+		r.write(client, o, func() error { return r.cache.InvalidateAll(ctx) })
+	case Created:
+		r.write(client, o, func() error { return r.cache.Created(ctx, o.Keys...) })
+	case Creating:
+		r.creating(client, o)
+	case Change:
+		r.eachRow(client, o, func(key string) { r.origin.change(client, key) })
+	case Delete:
+		r.eachRow(client, o, func(key string) { r.origin.delete(client, key) })
+	case Release:
+		r.eachRow(client, o, r.origin.release)
+	case Close:
+		r.write(client, o, r.cache.Close)
+	}
+}
+
+func (r *run) eachRow(client int, o Op, f func(key string)) {
+	for _, key := range o.Keys {
+		f(key)
+	}
+}
+
+func (r *run) write(client int, o Op, f func() error) {
+	w := &Write{Client: client, Verb: o.Verb, Keys: o.Keys}
+	r.history.beginWrite(w)
+	err := f()
+	r.history.end(&w.Span, func() { w.Err = err })
+}
+
+func (r *run) set(client int, key string) {
+	w := &Write{Client: client, Verb: Set, Keys: []string{key}}
+	w.Value = Value{Key: key, Version: r.origin.change(client, key)}
+	r.history.beginWrite(w)
+	err := r.cache.Set(context.Background(), key, w.Value)
+	r.history.end(&w.Span, func() { w.Err = err })
+}
+
+var errCommit = errors.New("the commit failed")
+
+// creating writes Creating down as the two calls of Created that it promises.
+// If the commit fails, its error hides how the second one went.
+func (r *run) creating(client int, o Op) {
+	before := &Write{Client: client, Verb: Created, Keys: o.Keys}
+	after := &Write{Client: client, Verb: Created, Keys: o.Keys}
+	r.history.beginWrite(before)
+	err := r.cache.Creating(context.Background(), o.Keys, func() error {
+		r.history.end(&before.Span, func() {})
+		defer r.history.beginWrite(after)
+		time.Sleep(o.Take)
+		if o.Fails {
+			return errCommit
+		}
+		for _, key := range o.Keys {
+			r.origin.change(client, key)
+		}
+		return nil
+	})
+	last := after
+	if after.ID == 0 { // it never came to the commit
+		last = before
+	}
+	r.history.end(&last.Span, func() { last.Err = err })
+}
+
+func (r *run) crowd(client int, o Op) {
+	var readers sync.WaitGroup
+	for _, key := range o.Keys {
+		for range o.N {
+			readers.Go(func() { r.read(client, Lookup, key, o.Ctx) })
+		}
+	}
+	readers.Wait()
+}
+
+func (r *run) read(client int, verb Verb, key string, c Ctx) {
+	r.readAs(context.Background(), &Read{Client: client, Verb: verb, Key: key, Ctx: c})
+}
+
+// nested is a Get that a loader does.
+func (r *run) nested(ctx context.Context, parent int, key string) error {
+	n := &Read{Parent: parent, Verb: Get, Key: key}
+	r.readAs(ctx, n)
+	return n.Err
+}
+
+type readerKey struct{}
+
+// readerOf returns the ID of the read whose context ctx comes from, or 0.
+func readerOf(ctx context.Context) int {
+	id, _ := ctx.Value(readerKey{}).(int)
+	return id
+}
+
+func (r *run) readAs(parent context.Context, read *Read) {
+	ctx, stop := read.Ctx.with(parent)
+	defer stop()
+	read.DoneBefore = ctx.Err() != nil
+	r.history.beginRead(read)
+	ctx = context.WithValue(ctx, readerKey{}, read.ID)
+
+	var result earlybird.Result[Value]
+	found, err := true, error(nil)
+	switch read.Verb {
+	case Get:
+		result.Value, err = r.cache.Get(ctx, read.Key)
+	case Peek:
+		result, found = r.cache.Peek(read.Key)
+	default:
+		result, err = r.cache.Lookup(ctx, read.Key)
+	}
+	r.history.end(&read.Span, func() {
+		read.Result, read.Found, read.Err, read.CtxErr = result, found, err, ctx.Err()
+	})
+}
+
+// finish closes the cache, unless the script did, tries it once more, and
+// returns its last Stats. All of it goes into the history.
+func (r *run) finish() earlybird.Stats {
+	time.Sleep(r.script.Profile.LoadTimeout) // let refreshes come to their end
+	r.do(finisher, Op{Verb: Close})
+	r.do(finisher, Op{Verb: Lookup, Keys: []string{rowKey(0)}})
+	r.do(finisher, Op{Verb: Peek, Keys: []string{rowKey(0)}})
+	r.do(finisher, Op{Verb: Set, Keys: []string{rowKey(0)}})
+	time.Sleep(patience) // whatever would still begin has begun by then
+	return r.cache.Stats()
+}
+
+// finisher is the client that finish acts as.
+const finisher = -1

@@ -1,0 +1,94 @@
+package earlybird_test
+
+import (
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/earlybird-cache/earlybird/internal/model"
+)
+
+var (
+	modelRuns   = flag.Int("model.runs", soaked(60, 1000), "runs of each profile of the model test")
+	modelSeed   = flag.Uint64("model.seed", 0, "seed of the first run; 0 draws one")
+	modelStorm  = flag.Int("model.storm", soaked(10_000, 100_000), "changes of each key in the storm")
+	modelReplay = flag.String("model.replay", "", "a file with the script of a failed run, to be run -model.runs times")
+	modelOnly   = flag.String("model.profile", "", "the one profile to run")
+)
+
+// soaked returns usual, or long if the tests are to soak.
+func soaked(usual, long int) int {
+	if os.Getenv("EARLYBIRD_SOAK") != "" {
+		return long
+	}
+	return usual
+}
+
+// seed returns where the seeds of a test start, and says so.
+func seed(t *testing.T) uint64 {
+	s := *modelSeed
+	if s == 0 {
+		s = rand.Uint64N(1 << 40)
+	}
+	t.Logf("-model.seed=%d", s)
+	return s
+}
+
+// TestModel plays random scripts of every profile and holds the cache to its
+// promises: see package model.
+func TestModel(t *testing.T) {
+	if *modelReplay != "" {
+		replay(t, *modelReplay)
+		return
+	}
+	profiles := model.Profiles()
+	if *modelOnly != "" {
+		p, err := model.ProfileNamed(*modelOnly)
+		require.NoError(t, err)
+		profiles = []model.Profile{p}
+	}
+	first, saw := seed(t), make(model.Coverage)
+	for i := range *modelRuns {
+		for _, p := range profiles {
+			saw.Add(play(t, model.Generate(p, first+uint64(i))))
+		}
+	}
+	t.Logf("situations met:\n%s", saw)
+	if *modelRuns >= 40 && *modelOnly == "" {
+		require.Empty(t, saw.Missing(), "a test that never meets these proves nothing about them")
+	}
+}
+
+// TestModel_storm lets changes and reads collide in real time.
+func TestModel_storm(t *testing.T) {
+	require.NoError(t, model.Storm(seed(t), *modelStorm))
+}
+
+// play runs a script in a bubble of its own. A bubble that is left with
+// goroutines in it panics, which must not cost us the script.
+func play(t *testing.T, s model.Script) (saw model.Coverage) {
+	defer func() {
+		if p := recover(); p != nil {
+			t.Fatalf("broken promise: %s\n# %v\n%s", model.Closed, p, s)
+		}
+	}()
+	var err error
+	synctest.Test(t, func(t *testing.T) { saw, err = model.Run(s) })
+	require.NoError(t, err, "to replay, save this and give the file to -model.replay, with -model.runs=100")
+	return saw
+}
+
+func replay(t *testing.T, file string) {
+	text, err := os.ReadFile(file)
+	require.NoError(t, err)
+	s, err := model.Parse(string(text))
+	require.NoError(t, err, file)
+	for i := range *modelRuns {
+		t.Run(fmt.Sprint(i), func(t *testing.T) { play(t, s) })
+	}
+}
