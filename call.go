@@ -122,8 +122,8 @@ func (l *load[V]) conclude() {
 		answered = answered || o.err == nil || absent(o.err)
 		c.settle(f, o)
 	}
-	c.flights.land(l.flights...)
 	c.gate.report(answered)
+	c.flights.land(l.flights...)
 }
 
 // outcome returns what f was brought in the end.

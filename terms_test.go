@@ -513,19 +513,24 @@ func TestRamp_followsAnOutage(t *testing.T) {
 			}
 			return key, nil
 		}, opts)
+		limit := func() int {
+			c.gate.mu.Lock()
+			defer c.gate.mu.Unlock()
+			return c.gate.pace.narrow(64, time.Now())
+		}
 		time.Sleep(5 * time.Second)
-		require.Equal(t, 64, c.gate.pace.narrow(64, time.Now()))
+		require.Equal(t, 64, limit())
 		failing.Store(true)
 		for i := range outage {
 			_, err := c.Get(t.Context(), strconv.Itoa(i))
 			require.Error(t, err)
 		}
-		require.Equal(t, 64, c.gate.pace.narrow(64, time.Now()))
+		require.Equal(t, 64, limit())
 		failing.Store(false)
 		mustGet(t, c, "k")
-		require.Equal(t, 4, c.gate.pace.narrow(64, time.Now()))
+		require.Equal(t, 4, limit())
 		time.Sleep(2 * time.Second)
-		require.Equal(t, 64, c.gate.pace.narrow(64, time.Now()))
+		require.Equal(t, 64, limit())
 	})
 }
 
