@@ -152,7 +152,7 @@ func (c *Cache[V]) terms(key string, v V) terms {
 		}
 	}
 	if c.opts.Weigh != nil {
-		t.weight = uint32(min(max(c.opts.Weigh(key, v), 1), 1<<31))
+		t.weight = uint32(min(max(c.opts.Weigh(key, v), 1), 1<<30))
 	}
 	return t
 }

@@ -19,10 +19,16 @@ func newEpisodes() *episodes {
 	return &episodes{open: make(map[string]struct{})}
 }
 
-// begin opens the key's episode, unless it is open.
-func (e *episodes) begin(key string) {
+// begin opens the episodes of keys, unless they are open.
+func (e *episodes) begin(keys ...string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	for _, key := range keys {
+		e.beginLocked(key)
+	}
+}
+
+func (e *episodes) beginLocked(key string) {
 	if _, ok := e.open[key]; ok {
 		return
 	}

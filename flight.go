@@ -76,7 +76,7 @@ func (fs *flights[V]) join(f *flight[V]) (seat[V], error) {
 	if s.flight == nil {
 		s.flight, s.led = f, true
 	}
-	if by != nil && !by.over {
+	if by != nil && !by.over.Load() {
 		if s.load.awaits(by) {
 			return seat[V]{}, ErrRecursiveLoad
 		}
@@ -96,7 +96,7 @@ func (fs *flights[V]) join(f *flight[V]) (seat[V], error) {
 // ended that.
 func (fs *flights[V]) addLocked(f *flight[V]) bool {
 	l := f.load
-	if l.over {
+	if l.over.Load() {
 		return false
 	}
 	fs.table[f.id()] = f
@@ -121,7 +121,7 @@ func (fs *flights[V]) leave(s seat[V]) {
 func (fs *flights[V]) part(l *load[V], lands func(*flight[V]) bool) bool {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
-	if l.over {
+	if l.over.Load() {
 		return true
 	}
 	flights := l.flights
@@ -133,15 +133,15 @@ func (fs *flights[V]) part(l *load[V], lands func(*flight[V]) bool) bool {
 		}
 		l.flights, l.keys = append(l.flights, f), append(l.keys, f.key)
 	}
-	l.over = len(l.flights) == 0
-	return l.over
+	l.over.Store(len(l.flights) == 0)
+	return len(l.flights) == 0
 }
 
 // start lets l begin its call, at most LoadTimeout long, unless it has ended.
 func (fs *flights[V]) start(l *load[V]) bool {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
-	if l.over {
+	if l.over.Load() {
 		return false
 	}
 	if l.timer != nil {
@@ -158,7 +158,7 @@ func (fs *flights[V]) start(l *load[V]) bool {
 func (fs *flights[V]) arm(l *load[V], d time.Duration, f func()) {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
-	if !l.started && !l.over {
+	if !l.started && !l.over.Load() {
 		l.timer = time.AfterFunc(d, f)
 	}
 }
@@ -167,10 +167,10 @@ func (fs *flights[V]) arm(l *load[V], d time.Duration, f func()) {
 func (fs *flights[V]) claim(l *load[V]) bool {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
-	if l.over {
+	if l.over.Load() {
 		return false
 	}
-	l.over = true
+	l.over.Store(true)
 	return true
 }
 

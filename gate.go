@@ -37,10 +37,17 @@ const (
 type ticket struct {
 	priority priority
 	holder   holder
-	slot     priority // what its slot, once it has one, counts as
-	over     bool     // needs no slot
-	entered  bool
 	place    *list.Element // in its queue, while it is there
+	slot     *slot         // what it runs in, its own or another's
+	own      slot
+	host     *slot // of a load that waits for it, to run in
+}
+
+// slot is one of limit. The load it was given to shares it with the loads that
+// this one waits for, and the last to leave gives it back.
+type slot struct {
+	priority priority
+	users    int
 }
 
 // holder is a load with a ticket. The gate calls it, at most once, when its
@@ -51,17 +58,17 @@ type holder interface{ board(admission) }
 type admission uint8
 
 const (
-	refused    admission = iota // the queue is full, or a more urgent load took its place
-	queued                      // it will be called
-	admitted                    // with a slot, to be given back by leave
-	overlooked                  // without one: in the slot of a load that waits for it
+	refused  admission = iota // the queue is full, or a more urgent load took its place
+	queued                    // it will be called
+	admitted                  // it has a slot, which it must leave
 )
 
 // newGate returns a gate for limit calls at once and perSecond calls a second,
 // each none if negative, which is narrowed for ramp after it is made.
 func newGate(limit int, perSecond float64, ramp time.Duration) *gate {
-	if limit < 0 {
-		limit = 1 << 24 // beyond any number of goroutines, and 8 times it fits an int
+	const boundless = 1 << 24 // goroutines; ten times that still fits an int
+	if limit < 0 || limit > boundless {
+		limit = boundless
 	}
 	g := &gate{limit: limit, pace: newPace(perSecond, ramp)}
 	g.pace.ramp(time.Now())
@@ -96,11 +103,11 @@ func (g *gate) enter(t *ticket) admission {
 }
 
 func (g *gate) enterLocked(t *ticket) (a admission, bumped *ticket) {
-	t.entered = true
 	now := time.Now()
 	switch {
-	case t.over:
-		return overlooked, nil
+	case t.host != nil && t.host.users > 0:
+		t.enterSlot(t.host)
+		return admitted, nil
 	case g.queues[t.priority].Len() == 0 && g.takeLocked(t.priority, now):
 		g.admitLocked(t)
 		return admitted, nil
@@ -133,8 +140,11 @@ func (g *gate) withdraw(t *ticket) bool {
 // leave gives back the slot of t and lets the next ones go.
 func (g *gate) leave(t *ticket) {
 	g.mu.Lock()
-	g.running[t.slot]--
-	next := g.advanceLocked()
+	var next []*ticket
+	if t.slot.users--; t.slot.users == 0 {
+		g.running[t.slot.priority]--
+		next = g.advanceLocked()
+	}
 	g.mu.Unlock()
 	callAll(next)
 }
@@ -155,21 +165,28 @@ func (g *gate) hurry(t *ticket) {
 	callAll(next)
 }
 
-// lift lets t go over the gate: a load that runs waits for it, and would
-// otherwise wait for a slot that may be its own.
-func (g *gate) lift(t *ticket) {
+// lift lets t run in the slot of the load by, which waits for it and would
+// otherwise wait for a slot that may be its own. If by runs no more, t keeps its
+// place.
+func (g *gate) lift(t, by *ticket) {
 	g.mu.Lock()
-	lifted := t.place != nil
-	if lifted {
-		g.unqueueLocked(t)
-	}
-	if !t.entered {
-		t.over = true
+	lifted := false
+	if by.slot != nil && by.slot.users > 0 {
+		t.host = by.slot
+		if lifted = t.place != nil; lifted {
+			g.unqueueLocked(t)
+			t.enterSlot(t.host)
+		}
 	}
 	g.mu.Unlock()
 	if lifted {
-		t.holder.board(overlooked)
+		t.holder.board(admitted)
 	}
+}
+
+func (t *ticket) enterSlot(s *slot) {
+	t.slot = s
+	s.users++
 }
 
 func callAll(ts []*ticket) {
@@ -227,8 +244,9 @@ func (g *gate) wake() {
 }
 
 func (g *gate) admitLocked(t *ticket) {
-	t.slot = t.priority
-	g.running[t.slot]++
+	t.own.priority = t.priority
+	t.enterSlot(&t.own)
+	g.running[t.priority]++
 }
 
 // bumpLocked makes room in a full queue by taking out the youngest of the

@@ -114,11 +114,11 @@ type election[V any] struct {
 func (c *Cache[V]) urge(s seat[V]) {
 	switch {
 	case s.asker != nil:
-		c.gate.lift(&s.load.ticket)
+		c.gate.lift(&s.load.ticket, &s.asker.ticket)
 	case !s.led:
 		c.gate.hurry(&s.load.ticket)
 	}
-	if s.led {
+	if s.held != nil { // a refresh that comes too late for this reader
 		c.episodes.begin(s.key)
 	}
 }
@@ -134,6 +134,9 @@ func (c *Cache[V]) launch(l *load[V]) {
 	if c.lookAgain(l) {
 		c.life.end()
 		return
+	}
+	if l.flights[0].held == nil && !l.warm {
+		c.episodes.begin(l.keys...)
 	}
 	if a := c.gate.enter(&l.ticket); a != queued {
 		l.board(a)
@@ -159,7 +162,7 @@ func (c *Cache[V]) lookAgain(l *load[V]) bool {
 // board is the gate's call: l may go, or not at all.
 func (l *load[V]) board(a admission) {
 	l.slot = a == admitted
-	if a != refused && l.cache.flights.start(l) {
+	if l.slot && l.cache.flights.start(l) {
 		go l.run()
 		return
 	}

@@ -32,8 +32,6 @@ func (l *lists) all() [][]string {
 	return slices.Clone(l.keys)
 }
 
-var errDown = errors.New("shard down")
-
 // batches is a cache of all names whose batches take a second, but for
 // "absent", and for "down" whose shard is.
 func batches(t *testing.T, l *lists, opts Options[string]) *Cache[string] {

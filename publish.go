@@ -67,8 +67,8 @@ func (c *Cache[V]) unsettled(f *flight[V], o outcome[V]) {
 		e.learn(o.cost)
 	}
 	e.backOff(now, c.opts.Rand())
-	if now < satAdd(e.expiry, int64(c.spareLife())) && o.err != ErrClosed {
-		f.value, f.err, f.stale, f.age = e.value, nil, true, time.Duration(now-e.written)
+	if spare := c.spareLife(); spare > 0 && now < satAdd(e.expiry, int64(spare)) && o.err != ErrClosed {
+		f.value, f.err, f.stale, f.age = e.value, nil, now >= e.expiry, time.Duration(now-e.written)
 	}
 }
 

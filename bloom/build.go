@@ -145,14 +145,17 @@ func (f *filling) add(d digest) {
 }
 
 // publish completes the filter with the ids added meanwhile, tries it on ids
-// it must know, and swaps it in. All of that happens under the lock, so no
-// Add falls between the old generation and the new.
+// it must know, and swaps it in. The last of the ids, the trial and the swap
+// are one step under the lock, so no Add falls between the old generation and
+// the new; what takes long, many adds and the counting of bits, goes before.
 func (g *Guard) publish(b *build, f *filling) error {
+	g.takeAdded(b).drain(f.add)
+	fill := fillOf(f.filter)
+
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	b.added.drain(f.add)
-	gen := &generation{design: f.design, secret: b.secret, filter: f.filter, held: f.held, born: b.born}
-	gen.weigh()
+	gen := &generation{design: f.design, secret: b.secret, filter: f.filter, held: f.held, fill: fill, born: b.born}
 	if !gen.holds(b.sample.ids, g.journal.newest()) {
 		return ErrDamaged
 	}
@@ -163,4 +166,12 @@ func (g *Guard) publish(b *build, f *filling) error {
 	g.tally.restart()
 	g.settleLocked()
 	return nil
+}
+
+func (g *Guard) takeAdded(b *build) *digests {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	added := b.added
+	b.added = digests{}
+	return &added
 }

@@ -8,8 +8,9 @@
 // costs the origin one read and happens at the rate the guard was designed
 // for. A wrong "certainly not" would hide a record from its owner, so the
 // guard never risks one: whenever it cannot vouch for its answer (never built,
-// filled far past its design, caught refusing an id it holds) it answers
-// "perhaps" to everything and says so in [Stats]. That is failing open.
+// filled far past its design, too old, caught denying an id that exists) it
+// answers "perhaps" to everything and says so in [Stats]. That is failing
+// open.
 //
 // # Inside
 //
@@ -29,14 +30,26 @@
 //
 // [New] allocates next to nothing and the guard starts out Unbuilt.
 // [Guard.Build] reads every id from the origin, sizes a filter for half as
-// many again, tries it on ids it must know and swaps it in. Ids given to
-// [Guard.Add] before, during or after a build are carried into it. A Bloom
-// filter cannot forget one id: deletions are reclaimed by the next build. At
-// 1.25 times its design count the guard asks for that build, at 1.5 times it
-// fails open, because the false-positive rate climbs steeply past the design:
-// built for 1 %, twice the ids give 16 % and three times 44 %.
+// many again, tries it on ids it must know and swaps it in; for a grace its
+// predecessor's ids pass too. Ids given to [Guard.Add] before, during or after
+// are carried into it. A Bloom filter cannot forget one id: deletions are
+// reclaimed by the next build. At 1.25 times its design count the guard asks
+// for one, at 1.5 times it fails open, because the false-positive rate climbs
+// steeply past the design: built for 1 %, twice the ids give 16 % and three
+// times 44 %. A [Keeper] builds when that is due, from a [Source] that resumes
+// where it broke off.
 //
-// A caller that reads through the guard should tell it what the origin then
-// said: [Guard.ReportAbsent] measures the false positives, and
-// [Guard.ReportFound] exposes a refusal that would have been wrong.
+// # Restarts
+//
+// A guard lives in memory. [Guard.SaveFile] and [Guard.LoadFile] spare a
+// restart the scan of the origin, but not the ids created since: Load asks
+// for those before it believes a snapshot. Without one, the guard is open
+// until its first build. Counters begin at zero again.
+//
+// # Evidence
+//
+// Tell the guard what the origin said of ids that passed. [Guard.ReportAbsent]
+// measures the false positives; [Guard.ReportFound] exposes a denial that was
+// wrong, as Options.Audit, Options.Shadow and the grace let happen without
+// harm.
 package bloom

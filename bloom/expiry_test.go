@@ -73,6 +73,7 @@ func TestGrace_deletedIDsAreNoFalsePositives(t *testing.T) {
 		g.ReportAbsent(name("old", i))
 	}
 	require.Less(t, g.Stats().PassedAbsent, uint64(10))
+	require.Zero(t, g.Stats().Confirmed, "nor were they denied")
 	require.False(t, g.Stats().Alarm)
 }
 

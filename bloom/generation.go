@@ -75,12 +75,13 @@ func (g *generation) folded() *generation {
 		next.filter.Add(b[:])
 	})
 	next.held, next.recent = g.count(), nil
-	next.weigh()
+	next.fill = fillOf(next.filter)
 	return &next
 }
 
-// weigh counts the filter's bits.
-func (g *generation) weigh() { g.fill = float64(g.filter.BitSet().Count()) / float64(g.m) }
+func fillOf(filter *bitsbloom.BloomFilter) float64 {
+	return float64(filter.BitSet().Count()) / float64(filter.Cap())
+}
 
 // count is the number of ids held. Writers only, like the estimates below.
 func (g *generation) count() uint64 { return g.held + uint64(g.recent.len()) }

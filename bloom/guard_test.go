@@ -81,70 +81,32 @@ func TestMayContain_passesStrangersAtTheRateDesignedFor(t *testing.T) {
 	}
 }
 
-// Readers ask for ids that were added the moment before, while folds and
-// rebuilds from a source that never lists them go on.
+// Several writers at once, folds, and rebuilds from a source that never lists
+// what they add.
 func TestAdd_isNeverRefusedOnceItReturned(t *testing.T) {
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	const writers, readers, each = 4, 2, 8_000
-
-	g := built(t, Options{Expected: 40_000}, "product", 2_000) // never saturated, hence never open
-	var published [writers]atomic.Int64                        // how many of a writer's ids are in
-	var done atomic.Bool
-	var writing, rest sync.WaitGroup
-
+	const writers, each = 3, 8_000
+	l := newLife(t, Options{Expected: 40_000}) // never saturated, hence never open
+	l.readers(2)
+	l.meanwhile(func() { l.ok("build", l.g.Build(context.Background(), numbered("product", 2_000))) })
+	var others sync.WaitGroup
 	for w := range writers {
-		writing.Go(func() {
+		prefix := fmt.Sprint("writer", w)
+		others.Go(func() {
 			for i := range each {
-				id := name(fmt.Sprint("writer", w), i)
-				g.Add(id)
-				published[w].Store(int64(i + 1))
-				if !g.MayContain(id) {
-					t.Errorf("refused %s right after adding it", id)
+				if l.g.Add(name(prefix, i)); !l.g.MayContain(name(prefix, i)) {
+					t.Errorf("refused %s-%d right after it was added", prefix, i)
 					return
 				}
 			}
 		})
 	}
-	for r := range readers {
-		rest.Go(func() {
-			rng := rand.New(rand.NewPCG(seed, uint64(r)))
-			for !done.Load() {
-				w := rng.IntN(writers)
-				n := published[w].Load()
-				if n == 0 {
-					continue
-				}
-				// Half of the questions are about the newest ids.
-				i := n - 1 - rng.Int64N(min(n, 16))
-				if rng.IntN(2) == 0 {
-					i = rng.Int64N(n)
-				}
-				if id := name(fmt.Sprint("writer", w), int(i)); !g.MayContain(id) {
-					t.Errorf("refused %s of %d", id, n)
-					return
-				}
-			}
-		})
-	}
-	rest.Go(func() {
-		for !done.Load() {
-			if err := g.Build(context.Background(), numbered("product", 2_000)); err != nil {
-				t.Errorf("build: %v", err)
-				return
-			}
-		}
-	})
-	writing.Wait()
-	done.Store(true)
-	rest.Wait()
-
+	l.add(each)
+	others.Wait()
+	l.end()
 	for w := range writers {
-		require.Zero(t, refusals(g, fmt.Sprint("writer", w), each))
+		require.Zero(t, refusals(l.g, fmt.Sprint("writer", w), each))
 	}
-	require.Zero(t, refusals(g, "product", 2_000))
-	require.Greater(t, g.Stats().Builds, uint64(2))
-	require.NotZero(t, refusals(g, "stranger", 1_000), "a guard that is open proves nothing")
+	require.Greater(t, l.g.Stats().Builds, uint64(1))
 }
 
 func TestAdd_countsAnIDOnce(t *testing.T) {

@@ -35,14 +35,16 @@ const (
 	checkEvery  = time.Minute // canaries
 )
 
-// Run keeps g until ctx ends, and returns ctx's error.
+// Run keeps g until ctx ends, and returns ctx's error; or an *OptionError.
 func (k Keeper) Run(ctx context.Context, g *Guard) error {
-	if g == nil {
+	switch k.Every = orDefault(k.Every, defaultKeep); {
+	case g == nil:
 		<-ctx.Done()
 		return ctx.Err()
-	}
-	if k.Every <= 0 {
-		k.Every = defaultKeep
+	case k.IDs == nil:
+		return &OptionError{"IDs", nil, "is required"}
+	case k.Every < 0:
+		return &OptionError{"Every", k.Every, "cannot be off"}
 	}
 	soonest, wait := time.Duration(0), k.untilDue(g)
 	for k.await(ctx, g, soonest, wait) {

@@ -51,7 +51,8 @@ func TestKeeper_buildsAtOnceAndEverySoOften(t *testing.T) {
 		builds := kept(t, g, Keeper{Every: time.Hour}, sized(1_000))
 		time.Sleep(time.Nanosecond)
 		require.Equal(t, Ready, g.Stats().State)
-		require.EqualValues(t, 1, builds.Load())
+		time.Sleep(50 * time.Minute)
+		require.EqualValues(t, 1, builds.Load(), "what was wanted before is not wanted any more")
 
 		time.Sleep(20 * time.Hour)
 		require.InDelta(t, 22, builds.Load(), 1, "each wait is up to a tenth shorter")
@@ -81,11 +82,8 @@ func TestKeeper_mendsADamagedGuardButNotInALoop(t *testing.T) {
 		g := newGuard(t, Options{})
 		builds := kept(t, g, Keeper{Every: time.Hour}, sized(1_000))
 		time.Sleep(time.Second)
-		damage := func() {
-			clear(g.current.filter.BitSet().Words())
-			require.Error(t, g.Check())
-		}
-		damage()
+		corrupt(g)
+		require.Error(t, g.Check())
 		time.Sleep(6*time.Minute - 2*time.Second)
 		require.EqualValues(t, 1, builds.Load(), "a tenth of Every after the last")
 		time.Sleep(2 * time.Second)
@@ -93,7 +91,7 @@ func TestKeeper_mendsADamagedGuardButNotInALoop(t *testing.T) {
 		require.Equal(t, Ready, g.Stats().State)
 
 		time.Sleep(30 * time.Minute)
-		clear(g.current.filter.BitSet().Words())
+		corrupt(g)
 		time.Sleep(checkEvery)
 		require.EqualValues(t, 3, builds.Load(), "its own check found it")
 		require.Equal(t, Ready, g.Stats().State)
@@ -137,6 +135,20 @@ func TestKeeper_startsFromWhatWasLoaded(t *testing.T) {
 		time.Sleep(10 * time.Minute)
 		require.EqualValues(t, 1, builds.Load())
 	})
+}
+
+func TestKeeper_namesTheOptionItRefuses(t *testing.T) {
+	for field, k := range map[string]Keeper{
+		"IDs":   {},
+		"Every": {IDs: Source{}.IDs, Every: -1},
+	} {
+		var refused *OptionError
+		require.ErrorAs(t, k.Run(t.Context(), newGuard(t, Options{})), &refused)
+		require.Equal(t, field, refused.Field)
+	}
+	var refused *OptionError
+	require.ErrorAs(t, newGuard(t, Options{}).Build(t.Context(), Source{}.IDs(t.Context())), &refused)
+	require.Equal(t, "Open", refused.Field)
 }
 
 func TestKeeper_ofNoGuardWaitsForItsEnd(t *testing.T) {

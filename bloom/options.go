@@ -76,7 +76,7 @@ const (
 
 // OptionError is a refused option.
 type OptionError struct {
-	Field  string // of Options
+	Field  string // of Options, Source or Keeper
 	Value  any
 	Reason string
 }

@@ -20,14 +20,15 @@ func (g *Guard) WriteTo(w io.Writer) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
+	out := &counted{w: w}
+	buffered := bufio.NewWriterSize(out, blockBytes)
 	sum := sha256.New()
-	buffered := bufio.NewWriterSize(w, blockBytes)
-	out := &counted{w: io.MultiWriter(buffered, sum)}
-	err = gen.write(out, g.opts.Name, packed(sample))
-	if err == nil {
-		_, err = out.Write(sum.Sum(nil))
+	if err := gen.write(io.MultiWriter(buffered, sum), g.opts.Name, packed(sample)); err != nil {
+		return out.n, err
 	}
-	return out.n, errors.Join(err, buffered.Flush())
+	buffered.Write(sum.Sum(nil)) // Flush has the error
+	err = buffered.Flush()
+	return out.n, err
 }
 
 // freeze folds the overlay in and returns the generation, which nobody will

@@ -42,6 +42,10 @@ const (
 // the error of the last scan. It yields ctx's error once ctx ends.
 func (s Source) IDs(ctx context.Context) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
+		if s.Open == nil {
+			yield("", &OptionError{"Open", nil, "is required"})
+			return
+		}
 		scan := scan{Source: s, yield: yield}
 		retries := max(orDefault(s.Retries, defaultRetries), 0)
 		for failed := 0; ; failed++ {

@@ -14,7 +14,7 @@ func TestCheck_findsACorruptFilter(t *testing.T) {
 	require.NoError(t, g.Build(t.Context(), numbered("product", 10_000)))
 	require.NoError(t, g.Check())
 
-	clear(g.current.filter.BitSet().Words()[:100]) // memory that lost some bits
+	clear(g.current.filter.BitSet().Words()[:100]) // memory that lost some bits; nobody else is looking
 	require.ErrorIs(t, g.Check(), ErrDamaged)
 	require.Equal(t, Damaged, g.Stats().State)
 	require.True(t, g.MayContain("stranger"), "fails open")

@@ -13,9 +13,9 @@ import (
 // limit of c with probability P[Poisson(n) < c], and a key at half the rate
 // reaches it with P[Poisson(n/2) >= c]. The smallest n for which some c holds
 // the first under 1e-3 and the second under 1e-6 is 175, with c = 136.
-const Margin = 136.0 / needed
+const Margin = 136.0 / 175
 
-const needed = 175
+const needed = 175 // samples, see Margin
 
 // memory is the length, in windows, of the plain count whose promise a tracker's
 // rates keep. With e passed of a window W, a count made of the present window,
@@ -59,9 +59,7 @@ func Flagged(rate, threshold float64, window time.Duration, q float64) float64 {
 	return poissonTail(rate*scale, limit)
 }
 
-// poissonTail is P[Poisson(mean) >= c]. It sums the terms on the side of c that
-// does not hold the mean, from c outwards, where they fall at least as fast as
-// a geometric series.
+// poissonTail is P[Poisson(mean) >= c], for a whole number c.
 func poissonTail(mean, c float64) float64 {
 	switch {
 	case !(c > 0):
@@ -69,23 +67,32 @@ func poissonTail(mean, c float64) float64 {
 	case !(mean > 0):
 		return 0
 	case c > mean:
-		return sumTerms(poissonTerm(mean, c), func(i float64) float64 { return mean / (c + i) })
+		return upwards(mean, c)
 	}
-	return 1 - sumTerms(poissonTerm(mean, c-1), func(i float64) float64 { return (c - i) / mean })
+	return 1 - downwards(mean, c-1)
+}
+
+// upwards is the sum of the terms from k on, and downwards that from k down.
+// Both lead away from the mean, where terms fall ever faster, and stop when
+// they no longer count.
+func upwards(mean, k float64) (sum float64) {
+	for term := poissonTerm(mean, k); term > sum*1e-17; k++ {
+		sum += term
+		term *= mean / (k + 1)
+	}
+	return sum
+}
+
+func downwards(mean, k float64) (sum float64) {
+	for term := poissonTerm(mean, k); term > sum*1e-17; k-- {
+		sum += term
+		term *= k / mean
+	}
+	return sum
 }
 
 // poissonTerm is P[Poisson(mean) = k].
 func poissonTerm(mean, k float64) float64 {
 	lg, _ := math.Lgamma(k + 1)
 	return math.Exp(k*math.Log(mean) - mean - lg)
-}
-
-// sumTerms adds up a falling series, given its first term and what the i-th
-// is multiplied by to get the next.
-func sumTerms(term float64, ratio func(i float64) float64) (sum float64) {
-	for i := 1.0; term > sum*1e-17; i++ {
-		sum += term
-		term *= ratio(i)
-	}
-	return sum
 }

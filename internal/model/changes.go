@@ -7,15 +7,15 @@ import (
 )
 
 // writes: changes wait for nothing, and do not fail but after Close.
-func (j *court) writes() error {
-	for _, w := range j.changes {
+func (c *court) writes() error {
+	for _, w := range c.changes {
 		switch {
-		case w.Err == earlybird.ErrClosed && j.isClosing(w.End), w.Err == errCommit:
+		case w.Err == earlybird.ErrClosed && c.isClosing(w.End), w.Err == errCommit:
 		case w.Err != nil:
 			return broken(Changes, "%v: %v", w, w.Err)
 		case w.Took() != 0:
 			return broken(Changes, "%v took %v", w, w.Took())
-		case j.closing != nil && j.closing.End.Before(w.Start):
+		case c.closing != nil && c.closing.End.Before(w.Start):
 			return broken(Closed, "%v went well", w)
 		}
 	}
@@ -24,29 +24,29 @@ func (j *court) writes() error {
 
 // closed: Close waits for loads at most LoadTimeout and says how many outlasted
 // it, to all who call it. After it nothing starts and nothing is served.
-func (j *court) closed() error {
-	if j.closing == nil {
+func (c *court) closed() error {
+	if c.closing == nil {
 		return broken(Closed, "the run was not closed")
 	}
-	c := j.closing
-	if c.Took() > j.LoadTimeout {
-		return broken(Closed, "%v took %v", c, c.Took())
+	first := c.closing
+	if first.Took() > c.LoadTimeout {
+		return broken(Closed, "%v took %v", first, first.Took())
 	}
-	for _, w := range j.Writes {
-		if w.Verb == Close && w.Err != c.Err {
-			return broken(Closed, "%v: %v, but the first said %v", w, w.Err, c.Err)
+	for _, w := range c.Writes {
+		if w.Verb == Close && w.Err != first.Err {
+			return broken(Closed, "%v: %v, but the first said %v", w, w.Err, first.Err)
 		}
 	}
-	if err := j.stuck(); err != nil {
+	if err := c.stuck(); err != nil {
 		return err
 	}
-	for _, l := range j.Loads {
-		if c.End.Before(l.Start) {
+	for _, l := range c.Loads {
+		if first.End.Before(l.Start) {
 			return broken(Closed, "%v began after Close", l)
 		}
 	}
-	for _, r := range j.Reads {
-		if v := classify(r); c.End.Before(r.Start) && v != over && v != badKey && v != nothing {
+	for _, r := range c.Reads {
+		if v := classify(r); first.End.Before(r.Start) && v != over && v != badKey && v != nothing {
 			return broken(Closed, "%v after Close: %s", r, r.outcome())
 		}
 	}
@@ -54,15 +54,15 @@ func (j *court) closed() error {
 }
 
 // stuck: the error of Close counts the loads that were still running.
-func (j *court) stuck() error {
+func (c *court) stuck() error {
 	said := 0
 	var err *earlybird.StuckError
-	if errors.As(j.closing.Err, &err) {
+	if errors.As(c.closing.Err, &err) {
 		said = err.Loads
 	}
-	at := j.closing.End.At
+	at := c.closing.End.At
 	least, most := 0, 0
-	for _, l := range j.Loads {
+	for _, l := range c.Loads {
 		if l.Start.At <= at && l.End.At > at {
 			least++
 		}
@@ -71,22 +71,22 @@ func (j *court) stuck() error {
 		}
 	}
 	if said < least || said > most {
-		return broken(Closed, "Close says %v while %d to %d loads ran", j.closing.Err, least, most)
+		return broken(Closed, "Close says %v while %d to %d loads ran", c.closing.Err, least, most)
 	}
-	if said > 0 && j.closing.Took() < j.LoadTimeout {
-		return broken(Closed, "Close says %v after %v", j.closing.Err, j.closing.Took())
+	if said > 0 && c.closing.Took() < c.LoadTimeout {
+		return broken(Closed, "Close says %v after %v", c.closing.Err, c.closing.Took())
 	}
 	if said > 0 {
-		j.saw[SawStuck]++
+		c.saw[SawStuck]++
 	}
 	return nil
 }
 
 // counts: Stats has each read once, in the class that it was in.
-func (j *court) counts() error {
+func (c *court) counts() error {
 	told := make(map[verdict]uint64)
 	early, reads := uint64(0), uint64(0)
-	for _, r := range j.Reads {
+	for _, r := range c.Reads {
 		if r.Verb == Peek {
 			continue
 		}
@@ -96,8 +96,8 @@ func (j *court) counts() error {
 			early++
 		}
 	}
-	s := j.stats
-	for _, c := range []struct {
+	s := c.stats
+	for _, x := range []struct {
 		name          string
 		counted, told uint64
 	}{
@@ -109,13 +109,13 @@ func (j *court) counts() error {
 		{"sheds", s.Shed, told[shed]},
 		{"readers who left", s.Left, told[left]},
 		{"reads after Close", s.Closed, told[over]},
-		{"loads", s.Loads, uint64(len(j.Loads))},
+		{"loads", s.Loads, uint64(len(c.Loads))},
 		{"loads that run", uint64(s.LoadsNow), 0},
 		{"readers that wait", uint64(s.Waiting), 0},
 		{"early refreshes", max(s.Early, early), s.Early}, // Get does not say
 	} {
-		if c.counted != c.told {
-			return broken(Counted, "Stats has %d %s, there were %d", c.counted, c.name, c.told)
+		if x.counted != x.told {
+			return broken(Counted, "Stats has %d %s, there were %d", x.counted, x.name, x.told)
 		}
 	}
 	return nil

@@ -3,7 +3,6 @@ package model
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -175,80 +174,4 @@ func (h *History) row(client int, key string, version int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.Origin = append(h.Origin, Row{h.stampLocked(), client, key, version})
-}
-
-// String tells the history in order, a comment line per event.
-func (h *History) String() string {
-	type event struct {
-		at   Stamp
-		text string
-	}
-	var events []event
-	tell := func(at Stamp, format string, args ...any) {
-		if at.Seq != 0 {
-			events = append(events, event{at, fmt.Sprintf(format, args...)})
-		}
-	}
-	for _, r := range h.Reads {
-		tell(r.Start, "%v begins", r)
-		tell(r.End, "%v: %s", r, r.outcome())
-	}
-	for _, l := range h.Loads {
-		tell(l.Start, "%v begins, led by read %d", l, l.Leader)
-		tell(l.End, "%v: %s", l, l.outcome())
-	}
-	for _, w := range h.Writes {
-		tell(w.Start, "%v begins", w)
-		tell(w.End, "%v returns %v", w, w.Err)
-	}
-	for _, r := range h.Origin {
-		tell(r.Stamp, "origin: client %d makes %s version %d", r.Client, r.Key, r.Version)
-	}
-	slices.SortFunc(events, func(a, b event) int { return a.at.Seq - b.at.Seq })
-	var b strings.Builder
-	for _, e := range events {
-		fmt.Fprintf(&b, "# %-14v %s\n", e.at.At, e.text)
-	}
-	return b.String()
-}
-
-func (r *Read) String() string {
-	who := fmt.Sprintf("client %d", r.Client)
-	if r.Parent != 0 {
-		who = fmt.Sprintf("load %d", r.Parent)
-	}
-	return fmt.Sprintf("read %d (%s: %s %s %v)", r.ID, who, r.Verb, r.Key, r.Ctx)
-}
-
-func (r *Read) outcome() string {
-	switch {
-	case r.Err != nil:
-		return fmt.Sprintf("error %v", r.Err)
-	case r.Verb == Peek && !r.Found:
-		return "nothing near"
-	case r.Verb == Get:
-		return r.Result.Value.String()
-	}
-	return fmt.Sprintf("%v, state %v, age %v", r.Result.Value, r.Result.State, r.Result.Age)
-}
-
-func (l *Load) String() string { return fmt.Sprintf("load %d of %s", l.ID, l.Key) }
-
-func (l *Load) outcome() string {
-	cut := ""
-	if l.Cut {
-		cut = ", its context cut short"
-	}
-	if l.Outcome == Brought {
-		return fmt.Sprintf("%v%s", l.Value, cut)
-	}
-	return fmt.Sprintf("%s: %v%s", l.Outcome, l.Fault, cut)
-}
-
-func (w *Write) String() string {
-	s := fmt.Sprintf("write %d (client %d: %s %s", w.ID, w.Client, w.Verb, strings.Join(w.Keys, " "))
-	if w.Verb == Set {
-		s += fmt.Sprintf(" version %d", w.Value.Version)
-	}
-	return s + ")"
 }

@@ -9,10 +9,10 @@ import (
 
 // judge finds the first broken promise of a run, and what the run has seen.
 func judge(s Script, h *History, stats earlybird.Stats, hung bool) (Coverage, error) {
-	j := newJudge(s.Profile, h, stats)
-	checks := []func() error{j.hangs, j.reads, j.loads, j.overlaps, j.atOnce, j.writes, j.closed, j.counts}
+	c := newCourt(s.Profile, h, stats)
+	checks := []func() error{c.hangs, c.reads, c.loads, c.overlaps, c.atOnce, c.writes, c.closed, c.counts}
 	if hung {
-		checks = checks[:1]
+		checks = []func() error{c.hangs, func() error { return broken(Answers, "the clients came to no end") }}
 	}
 	for _, check := range checks {
 		if err := check(); err != nil {
@@ -23,7 +23,7 @@ func judge(s Script, h *History, stats earlybird.Stats, hung bool) (Coverage, er
 			return nil, err
 		}
 	}
-	return j.saw, nil
+	return c.saw, nil
 }
 
 // court knows the history by key and by ID. It compares stamps: their order,
@@ -47,8 +47,8 @@ type court struct {
 	longest  time.Duration       // of the loads, as XFetch counts them
 }
 
-func newJudge(p Profile, h *History, stats earlybird.Stats) *court {
-	j := &court{
+func newCourt(p Profile, h *History, stats earlybird.Stats) *court {
+	c := &court{
 		Profile: p, History: h, stats: stats, saw: make(Coverage),
 		readByID: make(map[int]*Read),
 		loadByID: make(map[int]*Load),
@@ -58,51 +58,51 @@ func newJudge(p Profile, h *History, stats earlybird.Stats) *court {
 		writesOf: make(map[string][]*Write),
 	}
 	for _, r := range h.Reads {
-		j.readByID[r.ID] = r
-		j.readsOf[r.Key] = append(j.readsOf[r.Key], r)
+		c.readByID[r.ID] = r
+		c.readsOf[r.Key] = append(c.readsOf[r.Key], r)
 	}
 	for _, l := range h.Loads {
-		j.loadByID[l.ID] = l
-		j.loadsOf[l.Key] = append(j.loadsOf[l.Key], l)
-		j.longest = max(j.longest, min(l.Took(), p.LoadTimeout))
+		c.loadByID[l.ID] = l
+		c.loadsOf[l.Key] = append(c.loadsOf[l.Key], l)
+		c.longest = max(c.longest, min(l.Took(), p.LoadTimeout))
 	}
 	for _, w := range h.Writes {
-		j.file(w)
+		c.file(w)
 	}
-	return j
+	return c
 }
 
-func (j *court) file(w *Write) {
+func (c *court) file(w *Write) {
 	switch w.Verb {
 	case Close:
-		if j.closing == nil {
-			j.closing = w
+		if c.closing == nil {
+			c.closing = w
 		}
 		return
 	case Set:
-		j.setByID[w.ID] = w
+		c.setByID[w.ID] = w
 	}
-	j.changes = append(j.changes, w)
-	for key := range j.readsOf {
+	c.changes = append(c.changes, w)
+	for key := range c.readsOf {
 		if w.touches(key) {
-			j.writesOf[key] = append(j.writesOf[key], w)
+			c.writesOf[key] = append(c.writesOf[key], w)
 		}
 	}
 }
 
 // hangs tells of calls that never returned.
-func (j *court) hangs() error {
-	for _, r := range j.Reads {
+func (c *court) hangs() error {
+	for _, r := range c.Reads {
 		if !r.Ended() {
 			return broken(Answers, "%v never returned", r)
 		}
 	}
-	for _, w := range j.Writes {
+	for _, w := range c.Writes {
 		if !w.Ended() {
 			return broken(Answers, "%v never returned", w)
 		}
 	}
-	for _, l := range j.Loads {
+	for _, l := range c.Loads {
 		if !l.Ended() {
 			return broken(Answers, "%v never ended, though nothing held it", l)
 		}
@@ -111,14 +111,14 @@ func (j *court) hangs() error {
 }
 
 // superseded returns a change that came between what began and r: it began
-// after began, and had returned when r began. A value that was done when
-// Created began is not superseded by it: Created is about absences.
-func (j *court) superseded(began, done Stamp, value bool, r *Read) *Write {
-	for _, w := range j.writesOf[r.Key] {
+// after began, and had returned when r began. A value that may have been stored
+// before the instant of a Created stays: Created is about absences.
+func (c *court) superseded(began, done Stamp, value bool, r *Read) *Write {
+	for _, w := range c.writesOf[r.Key] {
 		if w.Err != nil || !began.Before(w.Start) || !w.End.Before(r.Start) {
 			continue
 		}
-		if w.Verb == Created && value && done.Before(w.Start) {
+		if w.Verb == Created && value && done.Before(w.End) {
 			continue
 		}
 		return w
@@ -133,9 +133,9 @@ func waitedFor(r *Read, l *Load) bool {
 }
 
 // least is the least that jitter leaves of a life, and a little less.
-func (j *court) least(life time.Duration) time.Duration {
-	return time.Duration(float64(life)*(1-max(j.Jitter, 0))) - time.Microsecond
+func (c *court) least(life time.Duration) time.Duration {
+	return time.Duration(float64(life)*(1-max(c.Jitter, 0))) - time.Microsecond
 }
 
 // isClosing reports whether Close had been called by s.
-func (j *court) isClosing(s Stamp) bool { return j.closing != nil && j.closing.Start.Before(s) }
+func (c *court) isClosing(s Stamp) bool { return c.closing != nil && c.closing.Start.Before(s) }

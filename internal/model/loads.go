@@ -3,17 +3,17 @@ package model
 import "github.com/earlybird-cache/earlybird"
 
 // loads holds every load to what may start one, and to its context.
-func (j *court) loads() error {
-	for _, l := range j.Loads {
-		if err := j.load(l); err != nil {
+func (c *court) loads() error {
+	for _, l := range c.Loads {
+		if err := c.load(l); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (j *court) load(l *Load) error {
-	leader := j.readByID[l.Leader]
+func (c *court) load(l *Load) error {
+	leader := c.readByID[l.Leader]
 	switch {
 	case !wellFormed(l.Key):
 		return broken(Shaped, "%v: the origin was asked", l)
@@ -25,23 +25,23 @@ func (j *court) load(l *Load) error {
 		return broken(Detached, "%v was started by %v, whose context had ended", l, leader)
 	case leader.Verb != Get && leader.Err == nil && leader.Result.State == earlybird.Fresh:
 		return broken(Near, "%v was started by %v, a hit", l, leader)
-	case l.Deadline != l.Start.At+j.LoadTimeout:
+	case l.Deadline != l.Start.At+c.LoadTimeout:
 		return broken(Detached, "%v has until %v; it began at %v", l, l.Deadline, l.Start.At)
-	case l.Cut && !j.isClosing(l.End):
+	case l.Cut && !c.isClosing(l.End):
 		return broken(Detached, "the context of %v ended before its deadline", l)
 	}
-	j.sawLoad(l)
+	c.sawLoad(l)
 	return nil
 }
 
 // overlaps: of two loads of one key that run at once, the earlier one has
 // timed out, or a change came after the earlier one's flight began and before
 // the later one's load.
-func (j *court) overlaps() error {
-	for _, loads := range j.loadsOf {
+func (c *court) overlaps() error {
+	for _, loads := range c.loadsOf {
 		for i, a := range loads {
 			for _, b := range loads[i+1:] {
-				if err := j.overlap(a, b); err != nil {
+				if err := c.overlap(a, b); err != nil {
 					return err
 				}
 			}
@@ -50,15 +50,15 @@ func (j *court) overlaps() error {
 	return nil
 }
 
-func (j *court) overlap(a, b *Load) error {
+func (c *court) overlap(a, b *Load) error {
 	switch {
 	case a.End.Before(b.Start):
-		return j.needed(a, b)
+		return c.needed(a, b)
 	case a.Deadline <= b.Start.At:
-		j.saw[SawOverlapTimeout]++
+		c.saw[SawOverlapTimeout]++
 		return nil
-	case j.parted(a, b):
-		j.saw[SawOverlapFence]++
+	case c.parted(a, b):
+		c.saw[SawOverlapFence]++
 		return nil
 	}
 	return broken(OneLoad, "%v began at %v while %v was under way since %v", b, b.Start.At, a, a.Start.At)
@@ -66,13 +66,13 @@ func (j *court) overlap(a, b *Load) error {
 
 // needed: b comes after a, so it looked again and found nothing that a left, or
 // refreshes that.
-func (j *court) needed(a, b *Load) error {
+func (c *court) needed(a, b *Load) error {
 	age := b.Start.At - a.End.At
-	if a.Outcome != Brought || j.Rows > j.MaxEntries || age >= j.least(j.TTL) ||
-		!j.wasStored(a) || j.parted(a, b) || j.lost(a.Key, a.End, Absent, b.Start) {
+	if a.Outcome != Brought || c.Rows > c.MaxEntries || age >= c.least(c.TTL) ||
+		!c.wasStored(a) || c.parted(a, b) || c.lost(a.Key, a.End, Absent, b.Start) {
 		return nil
 	}
-	if leader := j.readByID[b.Leader]; leader.Err == nil && leader.Result.Value.By != b.ID {
+	if leader := c.readByID[b.Leader]; leader.Err == nil && leader.Result.Value.By != b.ID {
 		return nil // it was served something, so this is a refresh
 	}
 	return broken(OneLoad, "%v began though %v had just left %v", b, a, a.Value)
@@ -82,13 +82,13 @@ func (j *court) needed(a, b *Load) error {
 // two flights. Each lies between its first reader's call and its load; with a
 // gate before the loads, they need not be in the order of the loads. A change
 // of another key counts, since keys can share a stripe of the fence.
-func (j *court) parted(a, b *Load) bool {
-	first := j.readByID[a.Leader].Start
-	if other := j.readByID[b.Leader].Start; other.Before(first) {
+func (c *court) parted(a, b *Load) bool {
+	first := c.readByID[a.Leader].Start
+	if other := c.readByID[b.Leader].Start; other.Before(first) {
 		first = other
 	}
-	for _, w := range j.changes {
-		if w.Start.Before(b.Start) && first.Before(w.End) && (w.touches(a.Key) || j.Rows > 1) {
+	for _, w := range c.changes {
+		if w.Start.Before(b.Start) && first.Before(w.End) && (w.touches(a.Key) || c.Rows > 1) {
 			return true
 		}
 	}
@@ -97,39 +97,38 @@ func (j *court) parted(a, b *Load) bool {
 
 // atOnce: never do more than MaxLoads run, those not counted that a loader
 // waited for when they began: they run in its slot.
-func (j *court) atOnce() error {
-	if j.MaxLoads < 0 {
+func (c *court) atOnce() error {
+	if c.MaxLoads < 0 {
 		return nil
 	}
-	for _, l := range j.Loads {
+	for _, l := range c.Loads {
 		running, nested := 0, 0
-		for _, o := range j.Loads {
+		for _, o := range c.Loads {
 			switch {
 			case l.Start.Before(o.Start) || o.End.Before(l.Start):
-			case j.inParentsSlot(o):
+			case c.inParentsSlot(o):
 				nested++
 			default:
 				running++
 			}
 		}
-		if running > j.MaxLoads {
+		if running > c.MaxLoads {
 			return broken(Gate, "%d loads ran when %v began", running, l)
 		}
-		if running == j.MaxLoads {
-			j.saw[SawFull]++
+		if running == c.MaxLoads {
+			c.saw[SawFull]++
 		}
-		if running+nested > j.MaxLoads {
-			j.saw[SawOver]++
+		if running+nested > c.MaxLoads {
+			c.saw[SawOver]++
 		}
 	}
 	return nil
 }
 
-// inParentsSlot reports whether a loader was waiting for l at the instant at
-// which l began.
-func (j *court) inParentsSlot(l *Load) bool {
-	for _, r := range j.readsOf[l.Key] {
-		if r.Parent != 0 && r.Start.Before(l.Start) && l.Start.At <= r.End.At {
+// inParentsSlot reports whether a loader was waiting for l when l began.
+func (c *court) inParentsSlot(l *Load) bool {
+	for _, r := range c.readsOf[l.Key] {
+		if r.Parent != 0 && r.Start.Before(l.Start) && l.Start.Before(r.End) {
 			return true
 		}
 	}

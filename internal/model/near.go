@@ -8,19 +8,19 @@ import (
 )
 
 // served: if memory certainly holds the answer, the read got it from there.
-func (j *court) served(r *Read) error {
-	if !wellFormed(r.Key) || j.isClosing(r.End) {
+func (c *court) served(r *Read) error {
+	if !wellFormed(r.Key) || c.isClosing(r.End) {
 		return nil
 	}
-	if s, ok := j.heldValue(r); ok {
-		j.saw[SawMustHit]++
+	if s, ok := c.heldValue(r); ok {
+		c.saw[SawMustHit]++
 		if classify(r) != value || r.Took() != 0 || r.Result.State == earlybird.Loaded || r.Result.State == earlybird.Joined {
 			return broken(Near, "%v: %s after %v; %v was in memory since %v", r, r.outcome(), r.Took(), s.value, s.done.At)
 		}
 	}
-	if l, ok := j.heldAbsence(r); ok {
-		j.saw[SawMustMiss]++
-		if c := classify(r); c != notThere && c != nothing || r.Took() != 0 {
+	if l, ok := c.heldAbsence(r); ok {
+		c.saw[SawMustMiss]++
+		if v := classify(r); v != notThere && v != nothing || r.Took() != 0 {
 			return broken(Near, "%v: %s after %v; the absence found by %v was remembered", r, r.outcome(), r.Took(), l)
 		}
 	}
@@ -31,21 +31,21 @@ func (j *court) served(r *Read) error {
 // at an earlier instant, within the shortest life that jitter can leave it, and
 // with nothing after it that might have taken it away. Where it is in doubt
 // whether something did, it is not certain.
-func (j *court) heldValue(r *Read) (source, bool) {
-	if j.Rows > j.MaxEntries {
+func (c *court) heldValue(r *Read) (source, bool) {
+	if c.Rows > c.MaxEntries {
 		return source{}, false
 	}
 	certain := func(s source) bool {
 		age := r.Start.At - s.done.At
-		return age > 0 && age < j.least(j.TTL) && !j.lost(r.Key, s.done, Absent, r.End)
+		return age > 0 && age < c.least(c.TTL) && !c.lost(r.Key, s.done, Absent, r.End)
 	}
-	for _, l := range j.loadsOf[r.Key] {
-		if s, ok := j.source(l.ID); ok && certain(s) && j.wasStored(l) {
+	for _, l := range c.loadsOf[r.Key] {
+		if s, ok := c.source(l.ID); ok && certain(s) && c.wasStored(l) {
 			return s, true
 		}
 	}
-	for _, w := range j.writesOf[r.Key] {
-		if s, ok := j.source(w.ID); ok && certain(s) && j.stands(w) {
+	for _, w := range c.writesOf[r.Key] {
+		if s, ok := c.source(w.ID); ok && certain(s) && c.stands(w) {
 			return s, true
 		}
 	}
@@ -53,14 +53,14 @@ func (j *court) heldValue(r *Read) (source, bool) {
 }
 
 // heldAbsence returns a load whose absence was likewise certainly remembered.
-func (j *court) heldAbsence(r *Read) (*Load, bool) {
-	if j.Rows+j.Ghosts > j.MaxNegatives {
+func (c *court) heldAbsence(r *Read) (*Load, bool) {
+	if c.Rows+c.Ghosts > c.MaxNegatives {
 		return nil, false
 	}
-	for _, l := range j.loadsOf[r.Key] {
+	for _, l := range c.loadsOf[r.Key] {
 		age := r.Start.At - l.End.At
-		if l.Outcome == Absent && age > 0 && age < j.least(j.NegativeTTL) &&
-			j.wasStored(l) && !j.lost(r.Key, l.End, Brought, r.End) {
+		if l.Outcome == Absent && age > 0 && age < c.least(c.NegativeTTL) &&
+			c.wasStored(l) && !c.lost(r.Key, l.End, Brought, r.End) {
 			return l, true
 		}
 	}
@@ -71,12 +71,12 @@ func (j *court) heldAbsence(r *Read) (*Load, bool) {
 // no change came between the reader that began its flight and the instant at
 // which it ended. A change of another key counts too, since keys can share a
 // stripe of the fence.
-func (j *court) wasStored(l *Load) bool {
-	leader := j.readByID[l.Leader]
+func (c *court) wasStored(l *Load) bool {
+	leader := c.readByID[l.Leader]
 	if leader == nil || l.End.At >= l.Deadline {
 		return false
 	}
-	for _, w := range j.changes {
+	for _, w := range c.changes {
 		if leader.Start.Before(w.End) && w.Start.At <= l.End.At {
 			return false
 		}
@@ -86,8 +86,8 @@ func (j *court) wasStored(l *Load) bool {
 
 // stands reports whether no other change of the key can have come after w
 // within the same instant.
-func (j *court) stands(w *Write) bool {
-	for _, o := range j.writesOf[w.Keys[0]] {
+func (c *court) stands(w *Write) bool {
+	for _, o := range c.writesOf[w.Keys[0]] {
 		if o != w && o.Start.At <= w.End.At && o.End.At >= w.Start.At {
 			return false
 		}
@@ -97,13 +97,13 @@ func (j *court) stands(w *Write) bool {
 
 // lost reports whether what was stored for key at s may have been taken away
 // by t: by a change, or by a load with the contrary outcome.
-func (j *court) lost(key string, s Stamp, contrary Outcome, t Stamp) bool {
-	for _, w := range j.writesOf[key] {
+func (c *court) lost(key string, s Stamp, contrary Outcome, t Stamp) bool {
+	for _, w := range c.writesOf[key] {
 		if w.Start.At > s.At && w.Start.Before(t) {
 			return true
 		}
 	}
-	for _, l := range j.loadsOf[key] {
+	for _, l := range c.loadsOf[key] {
 		if l.Outcome == contrary && l.End.At >= s.At && l.End.Before(t) {
 			return true
 		}
@@ -113,22 +113,22 @@ func (j *court) lost(key string, s Stamp, contrary Outcome, t Stamp) bool {
 
 // elected: a read that says Early started a refresh, and a draw can have said
 // so; one that says Fresh drew nothing that would have had to start one.
-func (j *court) elected(r *Read, s source) error {
+func (c *court) elected(r *Read, s source) error {
 	early := r.Result.State == earlybird.Early
-	shortest := s.done.At + j.least(j.TTL) - r.Start.At // what is left of its life, at least
+	shortest := s.done.At + c.least(c.TTL) - r.Start.At // what is left of its life, at least
 	switch {
 	case early && r.Verb == Peek:
 		return broken(Early, "%v started a refresh", r)
-	case early && j.Beta < 0:
+	case early && c.Beta < 0:
 		return broken(Early, "%v started a refresh, which are off", r)
-	case early && shortest > j.window(j.longest):
+	case early && shortest > c.window(c.longest):
 		return broken(Early, "%v started a refresh with %v to go; no draw is that low", r, shortest)
-	case early && !j.loadNear(r) && j.MaxLoads < 0 && !j.isClosing(r.End):
+	case early && !c.loadNear(r) && c.MaxLoads < 0 && !c.isClosing(r.End):
 		return broken(Early, "%v says that it started a refresh, but there is none", r)
 	case early:
-		return j.electedOnce(r)
-	case r.Result.State == earlybird.Fresh && r.Verb != Peek && j.mustRefresh(r, s):
-		return broken(Early, "%v started no refresh with at most %v to go", r, j.TTL-(r.Start.At-s.done.At))
+		return c.electedOnce(r)
+	case r.Result.State == earlybird.Fresh && r.Verb != Peek && c.mustRefresh(r, s):
+		return broken(Early, "%v started no refresh with at most %v to go", r, c.TTL-(r.Start.At-s.done.At))
 	}
 	return nil
 }
@@ -138,9 +138,9 @@ const leastBackoff = 10 * time.Millisecond
 
 // electedOnce: nobody else's refresh of the same value is under way when r
 // starts its own, or failed but a moment ago.
-func (j *court) electedOnce(r *Read) error {
-	for _, l := range j.loadsOf[r.Key] {
-		first := j.readByID[l.Leader]
+func (c *court) electedOnce(r *Read) error {
+	for _, l := range c.loadsOf[r.Key] {
+		first := c.readByID[l.Leader]
 		if first == nil || first == r || first.Verb == Get || first.Result.State != earlybird.Early ||
 			first.Result.Value != r.Result.Value || r.Start.At <= l.Start.At {
 			continue
@@ -154,19 +154,19 @@ func (j *court) electedOnce(r *Read) error {
 
 // window is how long before its expiry a value that took cost to load can at
 // most be refreshed: beta*cost*-ln(u), for the least u that can be drawn.
-func (j *court) window(cost time.Duration) time.Duration {
-	return time.Duration(j.Beta*float64(cost)*-math.Log(j.leastDraw())) + time.Microsecond
+func (c *court) window(cost time.Duration) time.Duration {
+	return time.Duration(c.Beta*float64(cost)*-math.Log(c.leastDraw())) + time.Microsecond
 }
 
 // loadNear reports whether a load of the key ran at the instant of r, or
 // something was just stored, so that a refresh found itself needless.
-func (j *court) loadNear(r *Read) bool {
-	for _, l := range j.loadsOf[r.Key] {
+func (c *court) loadNear(r *Read) bool {
+	for _, l := range c.loadsOf[r.Key] {
 		if l.Start.At <= r.End.At && l.End.At >= r.Start.At {
 			return true
 		}
 	}
-	for _, w := range j.writesOf[r.Key] {
+	for _, w := range c.writesOf[r.Key] {
 		if w.Start.At <= r.End.At && w.End.At >= r.Start.At {
 			return true
 		}
@@ -177,14 +177,14 @@ func (j *court) loadNear(r *Read) bool {
 // mustRefresh reports whether r drew a refresh: the profile's draws are all
 // the same, the value's cost is known well enough, and no refresh of it was
 // under way.
-func (j *court) mustRefresh(r *Read, s source) bool {
-	if j.Draw == 0 || s.load == nil || j.loadNear(r) {
+func (c *court) mustRefresh(r *Read, s source) bool {
+	if c.Draw == 0 || s.load == nil || c.loadNear(r) {
 		return false
 	}
 	cheapest := s.load.Took()
-	for _, l := range j.Loads {
+	for _, l := range c.Loads {
 		cheapest = min(cheapest, l.Took())
 	}
-	left := j.TTL - (r.Start.At - s.done.At)
-	return left < j.window(cheapest)-time.Millisecond
+	left := c.TTL - (r.Start.At - s.done.At)
+	return left < c.window(cheapest)-time.Millisecond
 }

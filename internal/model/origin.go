@@ -112,6 +112,13 @@ func (o *origin) row(key string) (version int, present bool) {
 	return version, present
 }
 
+// answer is how a load ends.
+type answer struct {
+	outcome Outcome
+	value   Value
+	fault   error
+}
+
 // load is the cache's loader.
 func (o *origin) load(ctx context.Context, key string) (Value, error) {
 	l := &Load{Key: key, Leader: readerOf(ctx)}
@@ -119,53 +126,53 @@ func (o *origin) load(ctx context.Context, key string) (Value, error) {
 		l.Deadline = d.Sub(o.history.began)
 	}
 	o.history.beginLoad(l)
-	outcome, value, fault := Exited, Value{}, error(nil)
-	defer func() { // also when it panics or exits
-		o.history.end(&l.Span, func() {
-			l.Outcome, l.Value, l.Fault = outcome, value, fault
-			l.Cut = ctx.Err() != nil && time.Since(o.history.began) < l.Deadline
-		})
-	}()
+	a := o.answer(ctx, l.ID, o.plan(key))
+	o.history.end(&l.Span, func() {
+		l.Outcome, l.Value, l.Fault = a.outcome, a.value, a.fault
+		l.Cut = ctx.Err() != nil && time.Since(o.history.began) < l.Deadline
+	})
+	switch a.outcome {
+	case Panicked:
+		panic(a.fault)
+	case Exited:
+		runtime.Goexit()
+	}
+	return a.value, a.fault
+}
 
-	p := o.plan(key)
+// answer does what p says, and returns what load is to do in the end.
+func (o *origin) answer(ctx context.Context, load int, p Plan) answer {
 	if p.Nest != "" {
-		if err := o.read(ctx, l.ID, p.Nest); err != nil {
-			outcome, fault = Lacked, &Fault{l.ID, err}
-			return Value{}, fault
+		if err := o.read(ctx, load, p.Nest); err != nil {
+			return answer{outcome: Lacked, fault: &Fault{load, err}}
 		}
 	}
-	version, present := o.row(key)
+	version, present := o.row(p.Key)
 	if err := o.work(ctx, p); err != nil {
-		outcome, fault = Failed, &Fault{l.ID, err}
-		return Value{}, fault
+		return answer{outcome: Failed, fault: &Fault{load, err}}
 	}
 	if p.Late {
-		version, present = o.row(key)
+		version, present = o.row(p.Key)
 	}
-	if !present {
-		outcome, fault = Absent, &Fault{l.ID, earlybird.ErrNotFound}
-		if p.Bare {
-			fault = earlybird.ErrNotFound
-		}
-		return Value{}, fault
+	switch {
+	case !present && p.Bare:
+		return answer{outcome: Absent, fault: earlybird.ErrNotFound}
+	case !present:
+		return answer{outcome: Absent, fault: &Fault{load, earlybird.ErrNotFound}}
 	}
-
 	switch p.End {
 	case Fails:
-		outcome, fault = Failed, &Fault{l.ID, errDown}
+		return answer{outcome: Failed, fault: &Fault{load, errDown}}
 	case Canceled:
-		outcome, fault = Failed, &Fault{l.ID, context.Canceled}
+		return answer{outcome: Failed, fault: &Fault{load, context.Canceled}}
 	case Expired:
-		outcome, fault = Failed, &Fault{l.ID, context.DeadlineExceeded}
+		return answer{outcome: Failed, fault: &Fault{load, context.DeadlineExceeded}}
 	case Panics:
-		outcome, fault = Panicked, &Fault{l.ID, errDown}
-		panic(fault)
+		return answer{outcome: Panicked, fault: &Fault{load, errDown}}
 	case Goexits:
-		runtime.Goexit()
-	default:
-		outcome, value = Brought, Value{Key: key, Version: version, By: l.ID}
+		return answer{outcome: Exited}
 	}
-	return value, fault
+	return answer{outcome: Brought, value: Value{Key: p.Key, Version: version, By: load}}
 }
 
 // work takes the time that p says. It returns an error only if p heeds ctx and

@@ -37,8 +37,11 @@ func (b *Broken) Error() string {
 	if b.History == nil {
 		return what
 	}
-	return fmt.Sprintf("%s\n%s\n# What happened:\n%s", what, b.Script, b.History)
+	return fmt.Sprintf("%s\n%s\n# What happened:\n%s%s\n", what, b.Script, b.History, theEnd)
 }
+
+// theEnd is the last line of a history in an error.
+const theEnd = "# The end."
 
 // broken makes the error of a check; judge completes it.
 func broken(p Promise, format string, args ...any) error {

@@ -7,39 +7,39 @@ import (
 	"github.com/earlybird-cache/earlybird"
 )
 
-func (j *court) sawValue(r *Read, s source) {
+func (c *court) sawValue(r *Read, s source) {
 	if s.set != nil {
-		j.saw[SawSet]++
+		c.saw[SawSet]++
 	}
 	switch {
 	case r.Verb == Peek:
-		j.saw[SawPeek]++
+		c.saw[SawPeek]++
 	case r.Verb == Get:
 	case r.Result.State == earlybird.Loaded:
-		j.saw[SawLoaded]++
-		j.sawExpired(r)
+		c.saw[SawLoaded]++
+		c.sawExpired(r)
 	case r.Result.State == earlybird.Joined:
-		j.saw[SawJoined]++
+		c.saw[SawJoined]++
 	case r.Result.State == earlybird.Early:
-		j.saw[SawEarly]++
-		j.sawEarlyEnd(r)
+		c.saw[SawEarly]++
+		c.sawEarlyEnd(r)
 	default:
-		j.saw[SawHit]++
+		c.saw[SawHit]++
 	}
 	if r.DoneBefore {
-		j.saw[SawDoneHit]++
+		c.saw[SawDoneHit]++
 	}
-	if j.Draw != 0 && r.Result.State == earlybird.Early {
-		j.saw[SawEarlyDue]++
+	if c.Draw != 0 && r.Result.State == earlybird.Early {
+		c.saw[SawEarlyDue]++
 	}
 }
 
 // sawExpired looks for a value that was there, and had nothing against it but
 // its age.
-func (j *court) sawExpired(r *Read) {
-	for _, l := range j.loadsOf[r.Key] {
-		if l.Outcome == Brought && l.End.At+j.TTL <= r.Start.At && j.wasStored(l) && !j.lost(r.Key, l.End, Absent, r.End) {
-			j.saw[SawExpired]++
+func (c *court) sawExpired(r *Read) {
+	for _, l := range c.loadsOf[r.Key] {
+		if l.Outcome == Brought && l.End.At+c.TTL <= r.Start.At && c.wasStored(l) && !c.lost(r.Key, l.End, Absent, r.End) {
+			c.saw[SawExpired]++
 			return
 		}
 	}
@@ -47,14 +47,14 @@ func (j *court) sawExpired(r *Read) {
 
 // sawEarlyEnd looks for a refresh that r started and that failed, and for a
 // later read that nevertheless got the value.
-func (j *court) sawEarlyEnd(r *Read) {
-	for _, l := range j.loadsOf[r.Key] {
+func (c *court) sawEarlyEnd(r *Read) {
+	for _, l := range c.loadsOf[r.Key] {
 		if l.Leader != r.ID || l.Outcome == Brought || l.Outcome == Absent {
 			continue
 		}
-		for _, o := range j.readsOf[r.Key] {
+		for _, o := range c.readsOf[r.Key] {
 			if l.End.Before(o.Start) && o.Result.Value == r.Result.Value {
-				j.saw[SawEarlyFailed]++
+				c.saw[SawEarlyFailed]++
 				return
 			}
 		}
@@ -62,71 +62,71 @@ func (j *court) sawEarlyEnd(r *Read) {
 }
 
 // sawLeft looks for the load that r started, left, and others had the use of.
-func (j *court) sawLeft(r *Read) {
+func (c *court) sawLeft(r *Read) {
 	if r.DoneBefore {
-		j.saw[SawDoneMiss]++
+		c.saw[SawDoneMiss]++
 	}
-	for _, l := range j.loadsOf[r.Key] {
+	for _, l := range c.loadsOf[r.Key] {
 		if l.Leader != r.ID || l.Outcome != Brought {
 			continue
 		}
-		for _, o := range j.readsOf[r.Key] {
+		for _, o := range c.readsOf[r.Key] {
 			if o.Result.Value == l.Value {
-				j.saw[SawLeft]++
+				c.saw[SawLeft]++
 				return
 			}
 		}
 	}
 }
 
-func (j *court) sawAbsence(r *Read, l *Load) {
+func (c *court) sawAbsence(r *Read, l *Load) {
 	if r.Parent != 0 {
-		j.saw[SawLacked]++
+		c.saw[SawLacked]++
 	}
 	if waitedFor(r, l) {
-		j.saw[SawAbsent]++
+		c.saw[SawAbsent]++
 	} else {
-		j.saw[SawNegative]++
+		c.saw[SawNegative]++
 	}
 }
 
-func (j *court) sawFailure(l *Load) {
+func (c *court) sawFailure(l *Load) {
 	switch {
 	case l.Outcome == Panicked:
-		j.saw[SawPanic]++
+		c.saw[SawPanic]++
 	case l.Outcome == Exited:
-		j.saw[SawGoexit]++
+		c.saw[SawGoexit]++
 	case errors.Is(l.Fault, context.Canceled) || errors.Is(l.Fault, context.DeadlineExceeded):
-		j.saw[SawOwnCtxError]++
+		c.saw[SawOwnCtxError]++
 	default:
-		j.saw[SawFailed]++
+		c.saw[SawFailed]++
 	}
 }
 
-func (j *court) sawLoad(l *Load) {
-	if j.readByID[l.Leader].Parent != 0 {
-		j.saw[SawNested]++
+func (c *court) sawLoad(l *Load) {
+	if c.readByID[l.Leader].Parent != 0 {
+		c.saw[SawNested]++
 	}
-	for _, w := range j.writesOf[l.Key] {
+	for _, w := range c.writesOf[l.Key] {
 		if l.Start.Before(w.Start) && w.End.Before(l.End) {
-			j.saw[SawFenced]++
+			c.saw[SawFenced]++
 		}
 		if l.Outcome != Brought || w.Verb != Created || !w.End.Before(l.Start) {
 			continue
 		}
-		if j.Guard {
-			j.saw[SawAdmitted]++
+		if c.Guard {
+			c.saw[SawAdmitted]++
 		}
-		j.sawForgotten(w, l)
+		c.sawForgotten(w, l)
 	}
 }
 
 // sawForgotten looks for an absence that was remembered when w began, and for
 // which l would have had no reason without w.
-func (j *court) sawForgotten(w *Write, l *Load) {
-	for _, a := range j.loadsOf[l.Key] {
-		if a.Outcome == Absent && a.End.Before(w.Start) && l.Start.At < a.End.At+j.least(j.NegativeTTL) && j.wasStored(a) {
-			j.saw[SawForgotten]++
+func (c *court) sawForgotten(w *Write, l *Load) {
+	for _, a := range c.loadsOf[l.Key] {
+		if a.Outcome == Absent && a.End.Before(w.Start) && l.Start.At < a.End.At+c.least(c.NegativeTTL) && c.wasStored(a) {
+			c.saw[SawForgotten]++
 			return
 		}
 	}

@@ -28,15 +28,18 @@ func (s Script) String() string {
 	return b.String()
 }
 
-// Parse reads a script, or the error of a failed run as a test prints it:
-// whatever stands before or beside the words broken promise is skipped, as are
-// empty lines and those that begin with #. Its errors name the line.
+// Parse reads a script, or what a test says that fails with a *[Broken]: from
+// the line after the broken promise to the end of the history. Empty lines and
+// those that begin with # are skipped. Its errors name the line.
 func Parse(text string) (Script, error) {
 	var s Script
 	lines := strings.Split(text, "\n")
 	first := 1 + slices.IndexFunc(lines, func(line string) bool { return strings.Contains(line, "broken promise:") })
 	for i, line := range lines[first:] {
 		words := strings.Fields(line)
+		if strings.Join(words, " ") == theEnd {
+			break
+		}
 		if len(words) == 0 || strings.HasPrefix(words[0], "#") {
 			continue
 		}

@@ -75,6 +75,3 @@ func (s Setup) climb(r bubble.Runner, i int, played *atomic.Int64) (row Row, err
 	}
 	return row, err
 }
-
-// Rungs returns the number of rungs.
-func Rungs() int { return len(rungs) }

@@ -1,8 +1,6 @@
 package ladder
 
-import (
-	"context"
-)
+import "context"
 
 // A reader is how clients get at products. Its methods are safe for concurrent use.
 type reader interface {

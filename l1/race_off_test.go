@@ -1,0 +1,5 @@
+//go:build !race
+
+package l1
+
+const underRace = false
