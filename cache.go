@@ -24,20 +24,25 @@ type Loader[V any] func(ctx context.Context, key string) (V, error)
 // V is a type that is copied by assignment. A nil pointer, map or interface
 // returned without an error is a value like any other.
 type Cache[V any] struct {
-	values   *memstore.Map[*entry[V]]
-	fence    *fence
-	clock    *clock
-	tally    *tally
-	maxKey   int
-	loader   Loader[V]
-	opts     Options[V] // filled
-	absences *memstore.Map[*absence]
-	flights  *flights[V]
-	gate     *gate
-	calls    *calls
-	episodes *episodes
-	life     *life
-	mean     meanCost
+	// What a hit needs, side by side.
+	values    *memstore.Map[*entry[V]]
+	fence     *fence
+	clock     *clock
+	tally     *tally
+	maxKey    int
+	canonical func(string) string
+	clone     func(V) V
+
+	loader    Loader[V]
+	opts      Options[V] // filled
+	negatives *memstore.Map[*negative]
+	flights   *flights[V]
+	gate      *gate
+	calls     *calls
+	episodes  *episodes
+	reporter  *reporter
+	life      *life
+	mean      meanCost
 
 	refreshes, refreshFailures, fenced atomic.Uint64
 }
@@ -52,32 +57,47 @@ func New[V any](load Loader[V], opts Options[V]) (*Cache[V], error) {
 	if err != nil {
 		return nil, err
 	}
-	values, err := memstore.New[*entry[V]](opts.MaxEntries)
-	if err != nil {
-		return nil, &OptionError{Field: "MaxEntries", Value: opts.MaxEntries, Reason: err.Error()}
+	c := &Cache[V]{
+		fence:     newFence(),
+		clock:     newClock(opts.Now),
+		tally:     newTally(),
+		maxKey:    opts.MaxKeyLen,
+		canonical: opts.Canonical,
+		clone:     opts.Clone,
+		loader:    load,
+		opts:      opts,
+		flights:   newFlights[V](),
+		gate:      newGate(opts.MaxLoads, opts.MaxLoadRate, opts.Ramp),
+		calls:     newCalls(),
+		episodes:  newEpisodes(),
+		reporter:  newReporter(opts.Name, opts.OnError, opts.Logger),
+		life:      newLife(),
 	}
-	var absences *memstore.Map[*absence] // nil remembers nothing
-	if opts.NegativeTTL > 0 && opts.MaxNegatives > 0 {
-		if absences, err = memstore.New[*absence](opts.MaxNegatives); err != nil {
+	if c.values, err = c.newValues(); err != nil {
+		return nil, err
+	}
+	if opts.MaxNegatives > 0 && (opts.NegativeTTL > 0 || opts.Validate != nil) {
+		if c.negatives, err = memstore.New[*negative](opts.MaxNegatives); err != nil {
 			return nil, &OptionError{Field: "MaxNegatives", Value: opts.MaxNegatives, Reason: err.Error()}
 		}
 	}
-	g := newGate(opts.MaxLoads)
-	return &Cache[V]{
-		values:   values,
-		fence:    newFence(),
-		clock:    newClock(opts.Now),
-		tally:    newTally(),
-		maxKey:   opts.MaxKeyLen,
-		loader:   load,
-		opts:     opts,
-		absences: absences,
-		flights:  newFlights[V](),
-		gate:     g,
-		calls:    newCalls(),
-		episodes: newEpisodes(),
-		life:     newLife(),
-	}, nil
+	return c, nil
+}
+
+// newValues makes the map of values, bounded by weight if MaxBytes is set.
+func (c *Cache[V]) newValues() (*memstore.Map[*entry[V]], error) {
+	if c.opts.MaxBytes > 0 {
+		m, err := memstore.NewWeighted(c.opts.MaxBytes, func(e *entry[V]) uint32 { return e.weight })
+		if err != nil {
+			err = &OptionError{Field: "MaxBytes", Value: c.opts.MaxBytes, Reason: err.Error()}
+		}
+		return m, err
+	}
+	m, err := memstore.New[*entry[V]](c.opts.MaxEntries)
+	if err != nil {
+		err = &OptionError{Field: "MaxEntries", Value: c.opts.MaxEntries, Reason: err.Error()}
+	}
+	return m, err
 }
 
 // Get returns the value of key, loading it if it must.
@@ -87,18 +107,27 @@ func New[V any](load Loader[V], opts Options[V]) (*Cache[V], error) {
 // ctx ends; the load goes on and is stored for the next reader.
 //
 // Errors: ErrNotFound if there is no such key; ErrMalformedKey;
-// ErrOverloaded; ErrLoadTimeout; *PanicError; ErrRecursiveLoad; ErrClosed;
-// ctx's own; anything else is the loader's. None but ErrNotFound is
-// remembered.
+// ErrOverloaded; ErrLoadTimeout; *PanicError; *InvalidError; ErrRecursiveLoad;
+// ErrClosed; ctx's own; anything else is the loader's. Only ErrNotFound is
+// remembered, and *InvalidError for a moment.
 func (c *Cache[V]) Get(ctx context.Context, key string) (V, error) {
+	key = c.canon(key)
 	if len(key) <= c.maxKey {
 		if e, ok := c.values.Get(key); ok && e.isQuiet(c.clock.coarse.now(), c.fence.epoch.Load()) {
 			c.hit(e)
-			return e.value, nil
+			return c.out(e.value), nil
 		}
 	}
 	r, err := c.read(ctx, key)
 	return r.Value, err
+}
+
+// canon returns the one spelling of key.
+func (c *Cache[V]) canon(key string) string {
+	if c.canonical == nil {
+		return key
+	}
+	return c.canonical(key)
 }
 
 // State says where a result comes from.
@@ -107,6 +136,7 @@ type State uint8
 const (
 	Fresh  State = iota // memory
 	Early               // memory, and this read started a refresh behind it
+	Stale               // memory, past its expiry
 	Loaded              // a load that this read started
 	Joined              // a load that another read started
 )
@@ -115,75 +145,135 @@ const (
 type Result[V any] struct {
 	Value V
 	State State
-	Age   time.Duration // since it was stored, at most TTL; 0 for one just loaded
+	Age   time.Duration // since it was stored; 0 for one just loaded
 }
 
 // Lookup is Get for those who want to know more than the value.
 func (c *Cache[V]) Lookup(ctx context.Context, key string) (Result[V], error) {
-	return c.read(ctx, key)
+	return c.read(ctx, c.canon(key))
 }
 
-// Peek returns what a Get would find in memory. It never loads, starts no
-// refresh, and is not counted in Stats.
+// Peek returns what a Get would find in memory, if it is fresh. It never
+// loads, starts no refresh, and is not counted in Stats.
 func (c *Cache[V]) Peek(key string) (Result[V], bool) {
 	now := c.clock.now()
-	e := c.fresh(key, now)
+	e := c.fresh(c.canon(key), now)
 	if e == nil {
 		return Result[V]{}, false
 	}
-	return e.result(Fresh, now), true
+	return c.result(e, Fresh, now), true
 }
 
-// read is a read that could not be answered at a glance. It goes from the
-// cheapest answer to the dearest: the value in memory, the key's shape, the
-// guard, a remembered absence, the origin.
+// read is a read that could not be answered at a glance.
 func (c *Cache[V]) read(ctx context.Context, key string) (Result[V], error) {
+	a := c.look(ctx, key)
+	if a.elected != nil {
+		c.refresh(ctx, election[V]{key, a.elected})
+	}
+	if a.missing {
+		return c.fetch(ctx, key)
+	}
+	return a.Result, a.err
+}
+
+// glance is what can be said of a key without asking the origin.
+type glance[V any] struct {
+	Result[V]
+	err     error
+	missing bool      // nothing
+	elected *entry[V] // the reader is to refresh this
+}
+
+// look goes from the cheapest answer to the dearest: the value in memory, the
+// key's shape, the guard, a remembered absence. If they are silent, the key is
+// missing.
+func (c *Cache[V]) look(ctx context.Context, key string) glance[V] {
 	if len(key) > c.maxKey {
-		return c.end(malformed, ErrMalformedKey)
+		return c.without(malformed, ErrMalformedKey)
 	}
 	now := c.clock.now()
-	if e := c.fresh(key, now); e != nil {
-		return c.serve(ctx, key, e, now), nil
+	if e := c.alive(key); e != nil && c.servable(e, now) {
+		return c.serve(e, now)
 	}
 	switch {
 	case c.life.isOver():
-		return c.end(closed, ErrClosed)
+		return c.without(closed, ErrClosed)
 	case !c.opts.Shapes.MatchAt(key, c.clock.wall()):
-		return c.end(malformed, ErrMalformedKey)
+		return c.without(malformed, ErrMalformedKey)
 	case !c.opts.Guard.MayContain(c.guardPart(key)):
-		return c.end(refusedByGuard, notFound(ctx))
-	case c.knownAbsent(key, now):
-		return c.end(negative, notFound(ctx))
+		return c.without(refusedByGuard, notFound(ctx))
 	}
-	return c.fetch(ctx, key)
+	if n := c.negative(key, now); n != nil {
+		if n.invalid > 0 {
+			return c.without(failed, n.err)
+		}
+		return c.without(negativeHit, notFound(ctx))
+	}
+	return glance[V]{missing: true}
 }
 
-// fresh returns key's entry if it is in memory and has not expired, or nil.
-func (c *Cache[V]) fresh(key string, now int64) *entry[V] {
-	if e, ok := c.values.Get(key); ok && now < e.expiry && e.alive(c.fence.epoch.Load()) {
+// without counts and returns an answer without a value.
+func (c *Cache[V]) without(how class, err error) glance[V] {
+	c.tally.count(how)
+	return glance[V]{err: err}
+}
+
+// alive returns key's entry, fresh or not, or nil.
+func (c *Cache[V]) alive(key string) *entry[V] {
+	if e, ok := c.values.Get(key); ok && e.alive(c.fence.epoch.Load()) {
 		return e
 	}
 	return nil
 }
 
-func (c *Cache[V]) knownAbsent(key string, now int64) bool {
-	a, ok := c.absences.Get(key)
-	return ok && now < a.expiry && a.alive(c.fence.epoch.Load())
+// fresh returns key's entry if it has not expired, or nil.
+func (c *Cache[V]) fresh(key string, now int64) *entry[V] {
+	if e := c.alive(key); e != nil && now < e.expiry {
+		return e
+	}
+	return nil
 }
 
-// serve answers a read with e. If the read draws well, a refresh of e begins
-// behind it, unless one is under way.
-func (c *Cache[V]) serve(ctx context.Context, key string, e *entry[V], now int64) Result[V] {
-	scale := e.scale(c.opts.Beta)
-	left := time.Duration(e.expiry - now)
-	if left > xfetch.Window(scale) || now < e.resume.Load() ||
-		!xfetch.Due(left, scale, c.opts.Rand()) || !e.elect(now, satAdd(now, c.leaseLife())) {
-		c.hit(e)
-		return e.result(Fresh, now)
+// servable reports whether e answers a read: before its expiry, within
+// StaleWhileRevalidate after it, and within StaleIfError while loads fail.
+func (c *Cache[V]) servable(e *entry[V], now int64) bool {
+	past := time.Duration(now - e.expiry)
+	return past < 0 || past < c.opts.StaleWhileRevalidate ||
+		past < c.opts.StaleIfError && e.isBackingOff(now)
+}
+
+// serve answers a read with e. If the read draws well, it is elected to
+// refresh e, unless somebody is at it.
+func (c *Cache[V]) serve(e *entry[V], now int64) glance[V] {
+	state, how := Fresh, hit
+	if now >= e.expiry {
+		state, how = Stale, staleHit
 	}
-	c.tally.count(early)
-	c.refresh(ctx, key, e)
-	return e.result(Early, now)
+	a := glance[V]{Result: c.result(e, state, now)}
+	if c.draw(e, now) && e.elect(now, satAdd(now, c.leaseLife())) {
+		a.elected = e
+		if how == hit {
+			a.State, how = Early, earlyHit
+		}
+	}
+	if how == hit {
+		c.hit(e)
+	} else {
+		c.tally.count(how)
+	}
+	return a
+}
+
+// draw reports whether this read is due to refresh e. What has expired always
+// is.
+func (c *Cache[V]) draw(e *entry[V], now int64) bool {
+	scale, left := e.scale(c.opts.Beta), time.Duration(e.expiry-now)
+	return left <= xfetch.Window(scale) && now >= e.resume.Load() && xfetch.Due(left, scale, c.opts.Rand())
+}
+
+// result returns e's value and what is known of it.
+func (c *Cache[V]) result(e *entry[V], s State, now int64) Result[V] {
+	return Result[V]{Value: c.out(e.value), State: s, Age: max(0, time.Duration(now-e.written))}
 }
 
 // leaseLife is how long the election to refresh lasts if nothing ends it: as
@@ -194,12 +284,27 @@ func (c *Cache[V]) leaseLife() int64 {
 
 // hit counts a hit. One in some brings the published clock up to date.
 func (c *Cache[V]) hit(e *entry[V]) {
-	s, sample := c.tally.hit()
-	if !sample {
+	s := c.tally.stripe()
+	if s.reads[hit].Add(1)%sampled != 0 {
 		return
 	}
 	now := c.clock.now()
 	s.age(now - e.written)
+	c.bringUpToDate(now)
+}
+
+// hits counts n hits at once.
+func (c *Cache[V]) hits(n int) {
+	if n == 0 {
+		return
+	}
+	after := c.tally.stripe().reads[hit].Add(uint64(n))
+	if after/sampled != (after-uint64(n))/sampled {
+		c.bringUpToDate(c.clock.now())
+	}
+}
+
+func (c *Cache[V]) bringUpToDate(now int64) {
 	if !c.clock.coarse.help(now) && c.clock.coarse.claim() {
 		c.keepTime()
 	}
@@ -208,6 +313,7 @@ func (c *Cache[V]) hit(e *entry[V]) {
 // keepTime starts the ticker of the published clock.
 func (c *Cache[V]) keepTime() {
 	if !c.life.begin() {
+		c.clock.coarse.running.Store(false)
 		return
 	}
 	go func() {
@@ -218,13 +324,8 @@ func (c *Cache[V]) keepTime() {
 
 // deliver answers a read with what its flight brought.
 func (c *Cache[V]) deliver(ctx context.Context, s seat[V]) (Result[V], error) {
+	state, how := Joined, joined
 	switch {
-	case s.err == nil && s.led && !s.found:
-		c.tally.count(loaded)
-		return Result[V]{Value: s.value, State: Loaded}, nil
-	case s.err == nil:
-		c.tally.count(joined)
-		return Result[V]{Value: s.value, State: Joined}, nil
 	case s.err == ErrOverloaded:
 		return c.end(shed, s.err)
 	case s.err == ErrClosed:
@@ -233,8 +334,15 @@ func (c *Cache[V]) deliver(ctx context.Context, s seat[V]) (Result[V], error) {
 		return c.end(originAbsent, errDependencyNotFound)
 	case absent(s.err):
 		return c.end(originAbsent, s.err)
+	case s.err != nil:
+		return c.end(failed, s.err)
+	case s.stale:
+		state, how = Stale, staleHit
+	case s.led && !s.found:
+		state, how = Loaded, loaded
 	}
-	return c.end(failed, s.err)
+	c.tally.count(how)
+	return Result[V]{Value: c.out(s.value), State: state, Age: s.age}, nil
 }
 
 // end counts a read that ends without a value.
@@ -249,6 +357,14 @@ func notFound(ctx context.Context) error {
 		return errDependencyNotFound
 	}
 	return ErrNotFound
+}
+
+// refuse answers a read that may not join a flight.
+func (c *Cache[V]) refuse(err error) (Result[V], error) {
+	if err == ErrClosed {
+		return c.end(closed, err)
+	}
+	return c.end(failed, err)
 }
 
 // wellFormed reports whether key may be stored.

@@ -347,7 +347,7 @@ func TestJitter_shortensEveryLife(t *testing.T) {
 				held := func() (loaded, set, absent bool) {
 					_, loaded = c.Peek("loaded")
 					_, set = c.Peek("set")
-					return loaded, set, c.knownAbsent("absent", c.clock.now())
+					return loaded, set, c.negative("absent", c.clock.now()) != nil
 				}
 				life := time.Duration((1 - 0.2*u) * float64(time.Hour))
 				time.Sleep(life - time.Microsecond)

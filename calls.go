@@ -25,22 +25,26 @@ func newCalls() *calls {
 	return &calls{ofKey: make(map[string]int)}
 }
 
-func (c *calls) begin(key string) {
+func (c *calls) begin(keys []string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.started++
 	c.running++
 	c.most = max(c.most, c.running)
-	c.ofKey[key]++
-	c.mostOfKey = max(c.mostOfKey, c.ofKey[key])
+	for _, key := range keys {
+		c.ofKey[key]++
+		c.mostOfKey = max(c.mostOfKey, c.ofKey[key])
+	}
 }
 
-func (c *calls) end(key string, took time.Duration) {
+func (c *calls) end(keys []string, took time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.running--
-	if c.ofKey[key]--; c.ofKey[key] == 0 {
-		delete(c.ofKey, key)
+	for _, key := range keys {
+		if c.ofKey[key]--; c.ofKey[key] == 0 {
+			delete(c.ofKey, key)
+		}
 	}
 	c.time += took
 	c.longest = max(c.longest, took)

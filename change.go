@@ -11,6 +11,7 @@ import (
 // key that began before are not stored. The guard, if there is one, learns the
 // key. It fails with ErrMalformedKey and ErrClosed.
 func (c *Cache[V]) Set(ctx context.Context, key string, v V) error {
+	key = c.canon(key)
 	if !c.wellFormed(key) {
 		return ErrMalformedKey
 	}
@@ -20,10 +21,16 @@ func (c *Cache[V]) Set(ctx context.Context, key string, v V) error {
 	defer c.life.end()
 	c.opts.Guard.Add(c.guardPart(key))
 
+	v = c.out(v)
+	t := c.terms(key, v)
+	if t.life < 0 {
+		c.invalidate(key)
+		return nil
+	}
 	c.fence.raise(key)
 	defer c.fence.raise(key)
-	c.dropAbsence(key, always)
-	e := c.newEntry(v, c.fence.epoch.Load(), 0)
+	e := c.newEntry(v, c.fence.epoch.Load(), t, c.jitter())
+	c.dropNegative(key, always)
 	c.values.Update(key, func(old *entry[V], ok bool) (*entry[V], memstore.Op) {
 		c.succeed(e, old)
 		return e, memstore.Put
@@ -42,7 +49,7 @@ func (c *Cache[V]) Invalidate(ctx context.Context, keys ...string) error {
 	}
 	defer c.life.end()
 	for _, key := range keys {
-		c.invalidate(key)
+		c.invalidate(c.canon(key))
 	}
 	return nil
 }
@@ -50,7 +57,7 @@ func (c *Cache[V]) Invalidate(ctx context.Context, keys ...string) error {
 func (c *Cache[V]) invalidate(key string) {
 	c.fence.raise(key)
 	c.dropValue(key, always)
-	c.dropAbsence(key, always)
+	c.dropNegative(key, always)
 	c.fence.raise(key)
 }
 
@@ -62,6 +69,7 @@ func (c *Cache[V]) InvalidateAll(ctx context.Context) error {
 	}
 	defer c.life.end()
 	c.fence.raiseAll()
+	c.gate.ramp()
 	c.clear()
 	return nil
 }
@@ -70,7 +78,7 @@ func (c *Cache[V]) InvalidateAll(ctx context.Context) error {
 // made unservable.
 func (c *Cache[V]) clear() {
 	c.values.Clear()
-	c.absences.Clear()
+	c.negatives.Clear()
 }
 
 // Created tells the cache of new ids: the guard learns them, and absences
@@ -88,9 +96,10 @@ func (c *Cache[V]) Created(ctx context.Context, keys ...string) error {
 	}
 	defer c.life.end()
 	for _, key := range keys {
+		key = c.canon(key)
 		c.opts.Guard.Add(c.guardPart(key))
 		c.fence.raise(key)
-		c.dropAbsence(key, always)
+		c.dropNegative(key, always)
 		c.fence.raise(key)
 	}
 	return nil

@@ -21,9 +21,9 @@ type clock struct {
 	read func() (mono, wall int64)
 
 	// gained is what cache time has over the monotonic clock, apart is wall
-	// minus monotonic when the two were last compared.
-	gained, apart atomic.Int64
-	mu            sync.Mutex // held to change them
+	// minus monotonic as last agreed upon, jumps is how often that changed.
+	gained, apart, jumps atomic.Int64
+	mu                   sync.Mutex // held to change them
 
 	coarse coarse
 }
@@ -56,44 +56,73 @@ func readings(now func() time.Time) func() (mono, wall int64) {
 }
 
 // steady makes the monotonic reading of a user's clock monotonic, since the
-// times it returns may carry none: a step back is taken out for good.
+// times it returns may carry none: a step back is taken out for good. A reading
+// is a step back if it is earlier than one that was there before it was begun;
+// earlier than one that came meanwhile, it was merely overtaken.
 func steady(read func() (mono, wall int64)) func() (mono, wall int64) {
 	var mu sync.Mutex
 	var last, lost int64
+	latest := func() (int64, int64) {
+		mu.Lock()
+		defer mu.Unlock()
+		return last, lost
+	}
 	return func() (int64, int64) {
+		before, gap := latest()
 		mono, wall := read()
 		mu.Lock()
 		defer mu.Unlock()
-		m := satAdd(mono, lost)
-		if m < last-wobble {
-			lost = satAdd(lost, last-m)
-			m = last
+		if m := satAdd(mono, lost); m < before-wobble && gap == lost {
+			lost = satAdd(lost, satSub(before, m))
 		}
-		last = max(last, m)
+		last = max(last, satAdd(mono, lost))
 		return last, wall
 	}
 }
 
 // now returns the exact cache time.
 func (c *clock) now() int64 {
-	mono, wall := c.read()
-	apart := satAdd(wall, -mono)
-	if drift := satAdd(apart, -c.apart.Load()); drift > wobble || drift < -wobble {
-		c.jump(apart)
+	for {
+		jumps := c.jumps.Load()
+		mono, apart, drift := c.look()
+		if drift != 0 { // look again: the reading may be torn
+			first := drift
+			if mono, apart, drift = c.look(); drift != 0 && (drift < 0) == (first < 0) {
+				c.jump(jumps, apart, drift)
+				continue
+			}
+		}
+		return satAdd(mono, c.gained.Load())
 	}
-	return satAdd(mono, c.gained.Load())
 }
 
-// jump takes note that the wall clock moved against the monotonic one.
-func (c *clock) jump(apart int64) {
+// look reads the clocks, how far they are apart, and how far that is from what
+// was last agreed upon; 0 if it is but a tremble. If the processor is taken
+// away between the two readings they are torn, which does not happen twice in a
+// row but when the machine is beyond telling time.
+func (c *clock) look() (mono, apart, drift int64) {
+	mono, wall := c.read()
+	apart = satSub(wall, mono)
+	drift = satSub(apart, c.apart.Load())
+	if -wobble <= drift && drift <= wobble {
+		drift = 0
+	}
+	return mono, apart, drift
+}
+
+// jump takes note that the wall clock moved by drift, unless there has been
+// another jump since the caller began to look: then his readings are of before
+// it.
+func (c *clock) jump(since, apart, drift int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	drift := satAdd(apart, -c.apart.Load())
-	if drift > wobble {
-		c.gained.Store(satAdd(c.gained.Load(), drift))
+	if c.jumps.Load() != since {
+		return
 	}
-	if drift > wobble || drift < -wobble {
-		c.apart.Store(apart)
+	c.jumps.Store(since + 1)
+	c.apart.Store(apart)
+	if drift > 0 {
+		c.gained.Store(satAdd(c.gained.Load(), drift))
 	}
 }
 
@@ -108,4 +137,11 @@ func satAdd(a, b int64) int64 {
 		return math.MinInt64
 	}
 	return sum
+}
+
+func satSub(a, b int64) int64 {
+	if b == math.MinInt64 {
+		return satAdd(satAdd(a, math.MaxInt64), 1)
+	}
+	return satAdd(a, -b)
 }

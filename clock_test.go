@@ -153,10 +153,10 @@ func TestClock_saturates(t *testing.T) {
 			last = c.now()
 		}
 	}
-	require.EqualValues(t, math.MaxInt64, satAdd(math.MaxInt64, 1))
-	require.EqualValues(t, math.MaxInt64, satAdd(math.MaxInt64, math.MaxInt64))
-	require.EqualValues(t, math.MinInt64, satAdd(math.MinInt64, -1))
-	require.EqualValues(t, math.MinInt64, satAdd(math.MinInt64, math.MinInt64))
+	require.Equal(t, int64(math.MaxInt64), satAdd(math.MaxInt64, 1))
+	require.Equal(t, int64(math.MaxInt64), satAdd(math.MaxInt64, math.MaxInt64))
+	require.Equal(t, int64(math.MinInt64), satAdd(math.MinInt64, -1))
+	require.Equal(t, int64(math.MinInt64), satAdd(math.MinInt64, math.MinInt64))
 	require.EqualValues(t, -1, satAdd(math.MaxInt64, math.MinInt64))
 }
 
@@ -307,7 +307,7 @@ func TestCoarse_userClocksAreNeverTicked(t *testing.T) {
 			mustGet(t, c, "k")
 		}
 		require.False(t, c.clock.coarse.running.Load())
-		require.EqualValues(t, asleep, c.clock.coarse.now())
+		require.Equal(t, int64(asleep), c.clock.coarse.now())
 	})
 }
 
@@ -322,7 +322,7 @@ func TestCoarse_endsWithTheCache(t *testing.T) {
 		require.NoError(t, c.Close())
 		require.Zero(t, time.Since(start))
 		synctest.Wait()
-		require.EqualValues(t, asleep, c.clock.coarse.now())
+		require.Equal(t, int64(asleep), c.clock.coarse.now())
 	})
 }
 
@@ -351,10 +351,10 @@ func TestCoarse_helpNeverLeavesAReadingBehind(t *testing.T) {
 		close(done)
 		<-kept
 		for range 10 {
-			require.EqualValues(t, asleep, c.coarse.now())
+			require.Equal(t, int64(asleep), c.coarse.now())
 		}
 	}
 	over.Store(true)
 	helping.Wait()
-	require.EqualValues(t, asleep, c.coarse.now())
+	require.Equal(t, int64(asleep), c.coarse.now())
 }

@@ -73,7 +73,7 @@ func TestClose_underFireIsCleanAndFinal(t *testing.T) {
 		})
 		wg.Wait()
 		requireIdle(t, c)
-		require.Zero(t, c.values.Len()+c.absences.Len(), "nothing was stored after Close")
+		require.Zero(t, c.values.Len()+c.negatives.Len(), "nothing was stored after Close")
 	}
 }
 

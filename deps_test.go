@@ -44,6 +44,7 @@ func TestDependencies_areFew(t *testing.T) {
 			"github.com/bits-and-blooms/bitset",
 			"github.com/dchest/siphash",
 			"golang.org/x/sync",
+			"golang.org/x/time",
 		}, m, "a new dependency of everybody is a decision, not an accident")
 	}
 }

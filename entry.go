@@ -2,7 +2,6 @@ package earlybird
 
 import (
 	"math"
-	"math/bits"
 	"sync/atomic"
 	"time"
 
@@ -22,6 +21,7 @@ type entry[V any] struct {
 	written int64
 	expiry  int64
 	cost    time.Duration // of the load that brought it; 0 for Set
+	weight  uint32
 
 	delta   atomic.Int64 // smoothed cost, ns: what XFetch goes by
 	retired atomic.Bool
@@ -31,13 +31,6 @@ type entry[V any] struct {
 	// failed ones back off.
 	resume atomic.Int64
 	failed atomic.Int32 // refreshes in a row
-}
-
-// absence is a remembered ErrNotFound.
-type absence struct {
-	epoch   uint32
-	expiry  int64
-	retired atomic.Bool
 }
 
 // retire makes the entry unservable wherever a pointer to it still lies.
@@ -56,10 +49,6 @@ func (e *entry[V]) isQuiet(now int64, epoch uint32) bool {
 // written before the epoch.
 func (e *entry[V]) alive(epoch uint32) bool {
 	return e.epoch == epoch && !e.retired.Load()
-}
-
-func (a *absence) alive(epoch uint32) bool {
-	return a.epoch == epoch && !a.retired.Load()
 }
 
 // scale is the spread of this entry's early refreshes.
@@ -82,10 +71,6 @@ func (e *entry[V]) learn(cost time.Duration) {
 	e.delta.Store(int64(xfetch.Smooth(time.Duration(e.delta.Load()), cost)))
 }
 
-func (e *entry[V]) result(s State, now int64) Result[V] {
-	return Result[V]{Value: e.value, State: s, Age: max(0, time.Duration(now-e.written))}
-}
-
 // elect makes the caller the one who refreshes the entry, unless somebody
 // does already or failures hold it back. The election is lost by itself when
 // until has passed.
@@ -99,20 +84,16 @@ func (e *entry[V]) spare() {
 	e.resume.Store(0)
 }
 
-const (
-	leastBackoff = 100 * time.Millisecond
-	mostBackoff  = 30 * time.Second
-)
-
 // backOff keeps refreshes away after one failed: for the load's usual cost or
-// a tenth of a second at first, then twice as long each time up to an eighth of
-// the entry's life, of which u, in [0, 1), takes away up to half.
+// a tenth of a second at first, then longer each time up to an eighth of the
+// entry's life.
 func (e *entry[V]) backOff(now int64, u float64) {
 	base := max(time.Duration(e.delta.Load()), leastBackoff)
 	most := max(base, min(time.Duration(e.expiry-e.written)/8, mostBackoff))
-	wait := most
-	if n := int(e.failed.Add(1)) - 1; n < bits.LeadingZeros64(uint64(base))-1 {
-		wait = min(base<<n, most)
-	}
-	e.resume.Store(satAdd(now, int64(xfetch.Life(wait, 0.5, u))))
+	e.resume.Store(satAdd(now, int64(backOff(base, most, int(e.failed.Add(1)), u))))
+}
+
+// isBackingOff reports whether a load of the key failed lately.
+func (e *entry[V]) isBackingOff(now int64) bool {
+	return e.failed.Load() > 0 && now < e.resume.Load()
 }

@@ -19,10 +19,16 @@ func newEpisodes() *episodes {
 	return &episodes{open: make(map[string]struct{})}
 }
 
-// begin opens the key's episode, unless it is open.
-func (e *episodes) begin(key string) {
+// begin opens the episodes of keys, unless they are open.
+func (e *episodes) begin(keys ...string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	for _, key := range keys {
+		e.beginLocked(key)
+	}
+}
+
+func (e *episodes) beginLocked(key string) {
 	if _, ok := e.open[key]; ok {
 		return
 	}
@@ -36,12 +42,14 @@ func (e *episodes) begin(key string) {
 	e.begun++
 }
 
-// load notes that a load of key starts.
-func (e *episodes) load(key string) {
+// load notes that a load of keys starts.
+func (e *episodes) load(keys []string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if _, ok := e.open[key]; ok {
-		e.loads++
+	for _, key := range keys {
+		if _, ok := e.open[key]; ok {
+			e.loads++
+		}
 	}
 }
 

@@ -1,19 +1,22 @@
 package earlybird
 
-import "context"
+import (
+	"context"
+	"slices"
+	"sync/atomic"
+)
 
 // errand is the part of a load that does not depend on the type of value: what
 // it is for and whom it waits for. A loader's context carries its errand, by
 // which a Get inside the loader is known to be one.
 type errand struct {
 	cache  any // the *Cache[V]
-	key    string
+	keys   []string
 	parent *errand // the load whose loader asked for this one
 	ticket ticket
 
-	// Guarded by the flights of cache.
-	wants map[*errand]int // loads that this one's loader waits for, and how many times
-	over  bool
+	over  atomic.Bool     // it has ended, with or without its loader
+	wants map[*errand]int // loads that its loader waits for, and how many times; guarded by the flights of cache
 }
 
 // errandContext is the context of an errand's load without its deadline: the
@@ -38,10 +41,11 @@ func errandOf(ctx context.Context) *errand {
 	return e
 }
 
-// within returns the nearest errand for cache among e and its parents, or nil.
+// within returns the nearest errand for cache among e and its parents that has
+// not ended, or nil. What a loader leaves running waits for nobody.
 func (e *errand) within(cache any) *errand {
 	for ; e != nil; e = e.parent {
-		if e.cache == cache {
+		if e.cache == cache && !e.over.Load() {
 			return e
 		}
 	}
@@ -51,7 +55,7 @@ func (e *errand) within(cache any) *errand {
 // isFor reports whether e or one of its parents fetches key for cache.
 func (e *errand) isFor(cache any, key string) bool {
 	for e = e.within(cache); e != nil; e = e.parent.within(cache) {
-		if e.key == key {
+		if slices.Contains(e.keys, key) {
 			return true
 		}
 	}

@@ -29,6 +29,10 @@ var (
 	// for this very loader.
 	ErrRecursiveLoad = errors.New("earlybird: recursive load")
 
+	// ErrNotModified is what Options.Revalidate returns for a value that is
+	// still right: it lives on for another life.
+	ErrNotModified = errors.New("earlybird: not modified")
+
 	// ErrClosed says that the cache was closed.
 	ErrClosed = errors.New("earlybird: closed")
 )
@@ -46,6 +50,36 @@ func (e *PanicError) Error() string {
 		return "earlybird: loader called runtime.Goexit"
 	}
 	return fmt.Sprintf("earlybird: loader panicked: %v", e.Value)
+}
+
+// InvalidError is the error of a read whose value did not pass
+// Options.Validate. It is remembered for a moment, longer each time, because
+// asking again at once would bring the same value again.
+type InvalidError struct {
+	Err error // what Validate said
+}
+
+func (e *InvalidError) Error() string { return "earlybird: invalid value: " + e.Err.Error() }
+func (e *InvalidError) Unwrap() error { return e.Err }
+
+// ManyError has the error of each key that [Cache.GetMany] has no value for,
+// ErrNotFound included. Options.LoadMany may return one to fail for some keys
+// and not for others.
+type ManyError struct {
+	Errors map[string]error
+}
+
+func (e *ManyError) Error() string {
+	key, first := "", error(nil)
+	for k, err := range e.Errors {
+		if first == nil || k < key {
+			key, first = k, err
+		}
+	}
+	if len(e.Errors) == 1 {
+		return fmt.Sprintf("earlybird: %q: %v", key, first)
+	}
+	return fmt.Sprintf("earlybird: %d keys without a value, such as %q: %v", len(e.Errors), key, first)
 }
 
 // OptionError is the error of [New] for an option it cannot work with.

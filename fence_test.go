@@ -99,7 +99,10 @@ func TestFence_publishAsksInsideTheCriticalSection(t *testing.T) {
 	leave := occupy(c.values, "k")
 
 	published := make(chan bool)
-	go func() { published <- c.publishValue("k", pass, "old", time.Millisecond) }()
+	l := c.newLoad(context.Background(), nil)
+	f := l.newFlight("k", nil)
+	f.pass = pass
+	go func() { published <- c.publishValue(f, outcome[string]{value: "old", terms: terms{life: time.Minute}}) }()
 	settleDown() // had it asked before the section, the fence would have let it pass
 	c.fence.raise("k")
 	leave()
@@ -121,17 +124,18 @@ func TestFence_flightThatFoundTheDoomedValueIsNotJoined(t *testing.T) {
 	require.Eventually(t, func() bool { return !before.holds() }, time.Minute, time.Millisecond)
 
 	// A flight that begins now looks again and finds the doomed value.
-	l := c.newLoad(context.Background(), "k", nil)
-	_, err := c.flights.join(&l.flight, nil)
+	l := c.newLoad(context.Background(), nil)
+	f := l.newFlight("k", nil)
+	_, err := c.flights.join(f)
 	require.NoError(t, err)
-	require.True(t, c.lookAgain(&l.flight))
-	require.Equal(t, "old", l.flight.value, "the test must meet the doomed value")
+	f.value, f.found = c.fresh("k", c.clock.now()).value, true
+	require.Equal(t, "old", f.value, "the test must meet the doomed value")
 
 	leave()
 	require.NoError(t, <-invalidated)
 	got := ask(c, "k")
 	settleDown() // had it joined, it would now wait for the flight to land
-	c.flights.land(&l.flight)
+	c.flights.land(f)
 	require.Equal(t, answer{"new", nil}, <-got)
 }
 
@@ -199,7 +203,7 @@ func TestFence_absenceAsksInsideItsCriticalSection(t *testing.T) {
 	c := newCache(t, newGated("").load, Options[string]{})
 	pass := c.fence.pass("k")
 	in, out := make(chan struct{}), make(chan struct{})
-	go c.absences.Update("k", func(*absence, bool) (*absence, memstore.Op) {
+	go c.negatives.Update("k", func(*negative, bool) (*negative, memstore.Op) {
 		close(in)
 		<-out
 		return nil, memstore.Keep
@@ -211,7 +215,7 @@ func TestFence_absenceAsksInsideItsCriticalSection(t *testing.T) {
 	c.fence.raise("k")
 	close(out)
 	require.False(t, <-published)
-	require.False(t, c.knownAbsent("k", c.clock.now()))
+	require.Nil(t, c.negative("k", c.clock.now()))
 }
 
 func TestFence_raiseEndsPasses(t *testing.T) {

@@ -38,10 +38,16 @@ type flight[V any] struct {
 	load   *load[V]
 	landed chan struct{}
 
+	// What the loader brought, for the load's run alone.
+	brought   outcome[V]
+	unchanged bool // Revalidate said so
+
 	// Once landed is closed:
 	value V
 	err   error
 	found bool // in memory, when it looked again
+	stale bool // the load failed, and this is what there was before
+	age   time.Duration
 }
 
 // seat is a reader's place on a flight.
@@ -56,27 +62,47 @@ func newFlights[V any]() *flights[V] {
 }
 
 // join seats a reader on f, or on the flight that is under way in f's place.
-// Who leads must launch the load, and everybody must leave. by is the load whose
-// loader reads, or nil; it is refused if the flight waits for it.
-func (fs *flights[V]) join(f *flight[V], by *errand) (seat[V], error) {
+// Who leads must launch f's load, and everybody must leave. A loader is refused
+// if the flight waits for it, or is for its own key.
+func (fs *flights[V]) join(f *flight[V]) (seat[V], error) {
+	l := f.load
+	if l.parent.isFor(l.errand.cache, f.key) {
+		return seat[V]{}, ErrRecursiveLoad
+	}
+	by := l.parent.within(l.errand.cache)
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
 	s := seat[V]{flight: fs.table[f.id()]}
 	if s.flight == nil {
 		s.flight, s.led = f, true
 	}
-	if by != nil && !by.over {
+	if by != nil && !by.over.Load() {
 		if s.load.awaits(by) {
 			return seat[V]{}, ErrRecursiveLoad
 		}
 		s.asker = by
-		by.want(&s.load.errand, +1)
 	}
-	if s.led {
-		fs.table[f.id()] = f
+	if s.led && !fs.addLocked(f) {
+		return seat[V]{}, ErrClosed
+	}
+	if s.asker != nil {
+		s.asker.want(&s.load.errand, +1)
 	}
 	fs.readers.Add(1)
 	return s, nil
+}
+
+// addLocked puts f in the table and gives it to its load, unless Close has
+// ended that.
+func (fs *flights[V]) addLocked(f *flight[V]) bool {
+	l := f.load
+	if l.over.Load() {
+		return false
+	}
+	fs.table[f.id()] = f
+	l.flights = append(l.flights, f)
+	l.keys = append(l.keys, f.key)
+	return true
 }
 
 // leave gives up a seat.
@@ -90,23 +116,32 @@ func (fs *flights[V]) leave(s seat[V]) {
 	s.asker.want(&s.load.errand, -1)
 }
 
-// claim makes the caller the one who ends l: the loader that returned, the
-// timeout, or Close. Who claims it must land its flights.
-func (fs *flights[V]) claim(l *load[V]) bool {
+// part lands those of l's flights that lands says, and reports whether none is
+// left to load for.
+func (fs *flights[V]) part(l *load[V], lands func(*flight[V]) bool) bool {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
-	if l.over {
-		return false
+	if l.over.Load() {
+		return true
 	}
-	l.over = true
-	return true
+	flights := l.flights
+	l.flights, l.keys = l.flights[:0], l.keys[:0]
+	for _, f := range flights {
+		if lands(f) {
+			fs.landLocked(f)
+			continue
+		}
+		l.flights, l.keys = append(l.flights, f), append(l.keys, f.key)
+	}
+	l.over.Store(len(l.flights) == 0)
+	return len(l.flights) == 0
 }
 
 // start lets l begin its call, at most LoadTimeout long, unless it has ended.
 func (fs *flights[V]) start(l *load[V]) bool {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
-	if l.over {
+	if l.over.Load() {
 		return false
 	}
 	if l.timer != nil {
@@ -123,20 +158,37 @@ func (fs *flights[V]) start(l *load[V]) bool {
 func (fs *flights[V]) arm(l *load[V], d time.Duration, f func()) {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
-	if !l.started && !l.over {
+	if !l.started && !l.over.Load() {
 		l.timer = time.AfterFunc(d, f)
 	}
 }
 
-// land ends f: its readers have their answer, and its key is free.
-func (fs *flights[V]) land(f *flight[V]) {
+// claim makes the caller the one who ends l. He must land its flights.
+func (fs *flights[V]) claim(l *load[V]) bool {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
+	if l.over.Load() {
+		return false
+	}
+	l.over.Store(true)
+	return true
+}
+
+// land ends flights: their readers have their answer, their keys are free.
+func (fs *flights[V]) land(flights ...*flight[V]) {
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	for _, f := range flights {
+		fs.landLocked(f)
+	}
+}
+
+func (fs *flights[V]) landLocked(f *flight[V]) {
 	delete(fs.table, f.id())
 	close(f.landed)
 }
 
-// all returns the loads under way.
+// all returns the loads under way; one of several keys comes several times.
 func (fs *flights[V]) all() []*load[V] {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()

@@ -3,6 +3,7 @@ package earlybird
 import (
 	"container/list"
 	"sync"
+	"time"
 )
 
 // gate stands before the origin. It lets limit calls run at once and makes
@@ -10,13 +11,15 @@ import (
 // its slot until the loader has returned, however late that is.
 type gate struct {
 	limit int
+	pace  *pace
 
 	mu      sync.Mutex
 	running [priorities]int
 	queues  [priorities]list.List // of *ticket
 	waiting int
-	waited  uint64 // how many ever queued
-	shed    uint64 // how many were refused
+	alarm   *time.Timer // of wake
+	waited  uint64      // how many ever queued
+	shed    uint64      // how many were refused
 }
 
 // priority is how urgently a load is wanted.
@@ -25,6 +28,7 @@ type priority uint8
 const (
 	urgent     priority = iota // somebody waits for it
 	background                 // the value it refreshes is still served
+	warming                    // nobody has asked for it yet
 	priorities
 )
 
@@ -33,10 +37,17 @@ const (
 type ticket struct {
 	priority priority
 	holder   holder
-	slot     priority // what its slot, once it has one, counts as
-	over     bool     // needs no slot
-	entered  bool
 	place    *list.Element // in its queue, while it is there
+	slot     *slot         // what it runs in, its own or another's
+	own      slot
+	host     *slot // of a load that waits for it, to run in
+}
+
+// slot is one of limit. The load it was given to shares it with the loads that
+// this one waits for, and the last to leave gives it back.
+type slot struct {
+	priority priority
+	users    int
 }
 
 // holder is a load with a ticket. The gate calls it, at most once, when its
@@ -47,18 +58,36 @@ type holder interface{ board(admission) }
 type admission uint8
 
 const (
-	refused    admission = iota // the queue is full, or a more urgent load took its place
-	queued                      // it will be called
-	admitted                    // with a slot, to be given back by leave
-	overlooked                  // without one: in the slot of a load that waits for it
+	refused  admission = iota // the queue is full, or a more urgent load took its place
+	queued                    // it will be called
+	admitted                  // it has a slot, which it must leave
 )
 
-// newGate returns a gate for limit calls at once; a negative limit is none.
-func newGate(limit int) *gate {
-	if limit < 0 {
-		limit = 1 << 24 // beyond any number of goroutines, and 8 times it fits an int
+// newGate returns a gate for limit calls at once and perSecond calls a second,
+// each none if negative, which is narrowed for ramp after it is made.
+func newGate(limit int, perSecond float64, ramp time.Duration) *gate {
+	const boundless = 1 << 24 // goroutines; ten times that still fits an int
+	if limit < 0 || limit > boundless {
+		limit = boundless
 	}
-	return &gate{limit: limit}
+	g := &gate{limit: limit, pace: newPace(perSecond, ramp)}
+	g.pace.ramp(time.Now())
+	return g
+}
+
+// ramp narrows the gate for a while: what is behind it starts cold.
+func (g *gate) ramp() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.pace.ramp(time.Now())
+}
+
+// report tells the gate how a call ended. The first that succeeds after an
+// outage narrows it, for the origin is not what it was.
+func (g *gate) report(ok bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.pace.report(ok, time.Now())
 }
 
 // enter says whether the holder of t may go. If it is queued, it will be called
@@ -74,14 +103,15 @@ func (g *gate) enter(t *ticket) admission {
 }
 
 func (g *gate) enterLocked(t *ticket) (a admission, bumped *ticket) {
-	t.entered = true
+	now := time.Now()
 	switch {
-	case t.over:
-		return overlooked, nil
-	case g.roomLocked(t.priority) && g.queues[t.priority].Len() == 0:
+	case t.host != nil && t.host.users > 0:
+		t.enterSlot(t.host)
+		return admitted, nil
+	case g.queues[t.priority].Len() == 0 && g.takeLocked(t.priority, now):
 		g.admitLocked(t)
 		return admitted, nil
-	case g.waiting >= 8*g.limit:
+	case g.waiting >= 8*g.limit && !g.pace.ramping(now):
 		if bumped = g.bumpLocked(t.priority); bumped == nil {
 			g.shed++
 			return refused, nil
@@ -90,6 +120,7 @@ func (g *gate) enterLocked(t *ticket) (a admission, bumped *ticket) {
 	g.waited++
 	g.waiting++
 	t.place = g.queues[t.priority].PushBack(t)
+	g.wakeLocked(now)
 	return queued, bumped
 }
 
@@ -109,8 +140,11 @@ func (g *gate) withdraw(t *ticket) bool {
 // leave gives back the slot of t and lets the next ones go.
 func (g *gate) leave(t *ticket) {
 	g.mu.Lock()
-	g.running[t.slot]--
-	next := g.advanceLocked()
+	var next []*ticket
+	if t.slot.users--; t.slot.users == 0 {
+		g.running[t.slot.priority]--
+		next = g.advanceLocked()
+	}
 	g.mu.Unlock()
 	callAll(next)
 }
@@ -131,21 +165,28 @@ func (g *gate) hurry(t *ticket) {
 	callAll(next)
 }
 
-// lift lets t go over the gate: a load that runs waits for it, and would
-// otherwise wait for a slot that may be its own.
-func (g *gate) lift(t *ticket) {
+// lift lets t run in the slot of the load by, which waits for it and would
+// otherwise wait for a slot that may be its own. If by runs no more, t keeps its
+// place.
+func (g *gate) lift(t, by *ticket) {
 	g.mu.Lock()
-	lifted := t.place != nil
-	if lifted {
-		g.unqueueLocked(t)
-	}
-	if !t.entered {
-		t.over = true
+	lifted := false
+	if by.slot != nil && by.slot.users > 0 {
+		t.host = by.slot
+		if lifted = t.place != nil; lifted {
+			g.unqueueLocked(t)
+			t.enterSlot(t.host)
+		}
 	}
 	g.mu.Unlock()
 	if lifted {
-		t.holder.board(overlooked)
+		t.holder.board(admitted)
 	}
+}
+
+func (t *ticket) enterSlot(s *slot) {
+	t.slot = s
+	s.users++
 }
 
 func callAll(ts []*ticket) {
@@ -154,50 +195,81 @@ func callAll(ts []*ticket) {
 	}
 }
 
-// roomLocked reports whether one more load of priority p may run. Refreshes
-// leave seven slots in ten to those who wait.
-func (g *gate) roomLocked(p priority) bool {
-	if g.running[urgent]+g.running[background] >= g.limit {
-		return false
+// takeLocked reports whether one more load of priority p may run now, and
+// takes its share of the pace. Refreshes leave seven slots in ten to those who
+// wait, a warm-up nine.
+func (g *gate) takeLocked(p priority, now time.Time) bool {
+	limit := g.pace.narrow(g.limit, now)
+	total := 0
+	for _, n := range g.running {
+		total += n
 	}
-	return p == urgent || g.running[background] < max(1, g.limit*3/10)
+	shares := [priorities]int{urgent: 10, background: 3, warming: 1}
+	share := max(1, limit*shares[p]/10)
+	return total < limit && g.running[p] < share && g.pace.take(now)
 }
 
 // advanceLocked admits whom there is room for, and returns them to be called.
 func (g *gate) advanceLocked() (next []*ticket) {
+	now := time.Now()
 	for p := range priorities {
-		for g.roomLocked(p) && g.queues[p].Len() > 0 {
+		for g.queues[p].Len() > 0 && g.takeLocked(p, now) {
 			t := g.queues[p].Front().Value.(*ticket)
 			g.unqueueLocked(t)
 			g.admitLocked(t)
 			next = append(next, t)
 		}
 	}
+	g.wakeLocked(now)
 	return next
 }
 
-func (g *gate) admitLocked(t *ticket) {
-	t.slot = t.priority
-	g.running[t.slot]++
+// wakeLocked sees to it that the queue advances when the pace allows more,
+// which no call's end may tell.
+func (g *gate) wakeLocked(now time.Time) {
+	if g.waiting == 0 || g.alarm != nil {
+		return
+	}
+	if d := g.pace.next(now); d > 0 {
+		g.alarm = time.AfterFunc(d, g.wake)
+	}
 }
 
-// bumpLocked makes room in a full queue by taking out the youngest load less
-// urgent than p, if there is one, to be called refused.
+func (g *gate) wake() {
+	g.mu.Lock()
+	g.alarm = nil
+	next := g.advanceLocked()
+	g.mu.Unlock()
+	callAll(next)
+}
+
+func (g *gate) admitLocked(t *ticket) {
+	t.own.priority = t.priority
+	t.enterSlot(&t.own)
+	g.running[t.priority]++
+}
+
+// bumpLocked makes room in a full queue by taking out the youngest of the
+// loads less urgent than p, if there is one, to be called refused.
 func (g *gate) bumpLocked(p priority) *ticket {
-	last := g.queues[background].Back()
-	if p == background || last == nil {
-		return nil
+	for q := priorities - 1; q > p; q-- {
+		if last := g.queues[q].Back(); last != nil {
+			t := last.Value.(*ticket)
+			g.unqueueLocked(t)
+			g.shed++
+			return t
+		}
 	}
-	t := last.Value.(*ticket)
-	g.unqueueLocked(t)
-	g.shed++
-	return t
+	return nil
 }
 
 func (g *gate) unqueueLocked(t *ticket) {
 	g.queues[t.priority].Remove(t.place)
 	t.place = nil
-	g.waiting--
+	if g.waiting--; g.waiting == 0 && g.alarm != nil {
+		g.alarm.Stop()
+		g.alarm = nil
+	}
 }
 
 func (g *gate) addTo(s *Stats) {

@@ -40,7 +40,7 @@ func arrive(t *testing.T, g *gate, n int, p priority, want admission) []*visitor
 }
 
 func TestGate_queuesBeyondItsLimitInOrder(t *testing.T) {
-	g := newGate(2)
+	g := newGate(2, Off, Off)
 	in := arrive(t, g, 2, urgent, admitted)
 	waiting := arrive(t, g, 16, urgent, queued)
 	arrive(t, g, 1, urgent, refused)
@@ -60,7 +60,7 @@ func TestGate_queuesBeyondItsLimitInOrder(t *testing.T) {
 
 func TestGate_refreshesTakeThreeSlotsInTenAtMost(t *testing.T) {
 	for limit, most := range map[int]int{1: 1, 2: 1, 3: 1, 7: 2, 10: 3, 128: 38, Off: 1000, math.MaxInt: 1000} {
-		g := newGate(limit)
+		g := newGate(limit, Off, Off)
 		arrive(t, g, most, background, admitted)
 		if limit > 0 && limit < math.MaxInt {
 			arrive(t, g, 1, background, queued)
@@ -71,7 +71,7 @@ func TestGate_refreshesTakeThreeSlotsInTenAtMost(t *testing.T) {
 }
 
 func TestGate_servesUrgentLoadsFirst(t *testing.T) {
-	g := newGate(1)
+	g := newGate(1, Off, Off)
 	in := arrive(t, g, 1, urgent, admitted)[0]
 	refresh := arrive(t, g, 1, background, queued)[0]
 	miss := arrive(t, g, 1, urgent, queued)[0]
@@ -84,7 +84,7 @@ func TestGate_servesUrgentLoadsFirst(t *testing.T) {
 }
 
 func TestGate_fullQueueBumpsTheYoungestRefreshForAnUrgentLoad(t *testing.T) {
-	g := newGate(1)
+	g := newGate(1, Off, Off)
 	arrive(t, g, 1, urgent, admitted)
 	refreshes := arrive(t, g, 8, background, queued)
 	arrive(t, g, 1, background, refused)
@@ -98,7 +98,7 @@ func TestGate_fullQueueBumpsTheYoungestRefreshForAnUrgentLoad(t *testing.T) {
 }
 
 func TestGate_hurriedRefreshCountsAsUrgent(t *testing.T) {
-	g := newGate(10)
+	g := newGate(10, Off, Off)
 	arrive(t, g, 3, background, admitted)
 	first := arrive(t, g, 2, background, queued)
 	g.hurry(&first[1].ticket)
@@ -116,29 +116,38 @@ func TestGate_hurriedRefreshCountsAsUrgent(t *testing.T) {
 	require.Equal(t, []admission{admitted}, first[0].heard)
 }
 
-func TestGate_liftedLoadNeedsNoSlot(t *testing.T) {
-	g := newGate(1)
+func TestGate_liftedLoadSharesTheSlotOfTheLoadThatWaitsForIt(t *testing.T) {
+	g := newGate(1, Off, Off)
 	in := arrive(t, g, 1, urgent, admitted)[0]
 	waiting := arrive(t, g, 2, urgent, queued)
-	g.lift(&waiting[1].ticket)
-	require.Equal(t, []admission{overlooked}, waiting[1].heard)
+	g.lift(&waiting[1].ticket, &in.ticket)
+	require.Equal(t, []admission{admitted}, waiting[1].heard)
 	require.Equal(t, 1, g.waiting)
 
 	before := visitorOf(urgent)
-	g.lift(&before.ticket)
-	require.Equal(t, overlooked, g.enter(&before.ticket), "also if it had not arrived yet")
+	g.lift(&before.ticket, &waiting[1].ticket)
+	require.Equal(t, admitted, g.enter(&before.ticket), "also if it had not arrived yet")
 
-	g.lift(&in.ticket) // runs, with a slot: nothing to lift
+	g.lift(&in.ticket, &before.ticket) // runs already: nothing to lift
 	require.Empty(t, in.heard)
-	g.leave(&in.ticket)
+	require.Equal(t, 1, g.running[urgent])
+	for _, v := range []*visitor{in, before, waiting[1]} {
+		require.Empty(t, waiting[0].heard, "the slot is taken until the last has left it")
+		g.leave(&v.ticket)
+	}
 	require.Equal(t, []admission{admitted}, waiting[0].heard)
+
+	late := arrive(t, g, 1, urgent, queued)[0]
+	g.lift(&late.ticket, &in.ticket)
+	require.Empty(t, late.heard, "a load that runs no more has no slot to share")
 	g.leave(&waiting[0].ticket)
+	g.leave(&late.ticket)
 	require.Zero(t, g.running)
 	require.Zero(t, g.shed)
 }
 
 func TestGate_withdrawnLoadIsNotCalled(t *testing.T) {
-	g := newGate(1)
+	g := newGate(1, Off, Off)
 	in := arrive(t, g, 1, urgent, admitted)[0]
 	waiting := arrive(t, g, 2, urgent, queued)
 	require.True(t, g.withdraw(&waiting[0].ticket))
@@ -157,24 +166,25 @@ func TestGate_anyTrafficKeepsTheLimits(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(seed, 0))
 	for range scaled(30, 5000) {
 		limit := 1 + rnd.IntN(12)
-		g := newGate(limit)
+		g := newGate(limit, Off, Off)
 		var vs []*visitor
 		state := map[*visitor]admission{}
 		look := func() {
-			inside := 0
+			slots := map[*slot]bool{}
 			for _, v := range vs {
 				if len(v.heard) > 0 && state[v] == queued {
 					state[v] = v.heard[0]
 				}
 				require.LessOrEqual(t, len(v.heard), 1)
 				if state[v] == admitted {
-					inside++
+					slots[v.ticket.slot] = true
 				}
 			}
-			require.Equal(t, inside, g.running[urgent]+g.running[background])
+			inside := len(slots)
+			require.Equal(t, inside, g.running[urgent]+g.running[background]+g.running[warming])
 			require.LessOrEqual(t, inside, limit)
 			require.LessOrEqual(t, g.waiting, 8*limit)
-			require.Equal(t, g.waiting, g.queues[urgent].Len()+g.queues[background].Len())
+			require.Equal(t, g.waiting, g.queues[urgent].Len()+g.queues[background].Len()+g.queues[warming].Len())
 			require.False(t, g.queues[urgent].Len() > 0 && inside < limit, "a slot is free and somebody waits")
 		}
 		const gone = admission(99)
@@ -190,14 +200,14 @@ func TestGate_anyTrafficKeepsTheLimits(t *testing.T) {
 				case op == 0 && state[v] == queued:
 					g.hurry(&v.ticket)
 				case op == 1 && state[v] == queued:
-					g.lift(&v.ticket)
+					g.lift(&v.ticket, &vs[rnd.IntN(len(vs))].ticket)
 				case op == 2 && g.withdraw(&v.ticket):
 					state[v] = gone
 				case state[v] == admitted:
 					state[v] = gone
 					g.leave(&v.ticket)
 				}
-				if s := state[v]; s == gone || s == refused || s == overlooked {
+				if s := state[v]; s == gone || s == refused {
 					vs = append(vs[:i], vs[i+1:]...)
 				}
 			}

@@ -32,13 +32,13 @@ func requireIdle[V any](t *testing.T, c *Cache[V]) {
 // plain are the options of a test about something else: lives are exact and
 // nothing is refreshed early.
 func plain[V any](ttl time.Duration) Options[V] {
-	return Options[V]{TTL: ttl, Jitter: Off, Beta: Off}
+	return Options[V]{TTL: ttl, Jitter: Off, Beta: Off, Ramp: Off}
 }
 
 // eager are options under which every read inside the refresh window is
 // elected. The window of a load that took d opens 36.7*d before expiry.
 func eager[V any](ttl time.Duration) Options[V] {
-	return Options[V]{TTL: ttl, Jitter: Off, Rand: func() float64 { return 0 }}
+	return Options[V]{TTL: ttl, Jitter: Off, Ramp: Off, Rand: func() float64 { return 0 }}
 }
 
 // echo is an origin that knows every key, by its own name, after d.

@@ -172,8 +172,8 @@ func TestNegatives_floodOfAbsentKeysLeavesTheHotSetAlone(t *testing.T) {
 	read()
 	after := c.Stats()
 	require.GreaterOrEqual(t, after.Hits-before.Hits, uint64(0.95*hot))
-	c.absences.Settle()
-	require.LessOrEqual(t, c.absences.Len(), c.opts.MaxNegatives)
+	c.negatives.Settle()
+	require.LessOrEqual(t, c.negatives.Len(), c.opts.MaxNegatives)
 }
 
 func TestClose_leavesNothingBehind(t *testing.T) {

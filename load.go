@@ -2,26 +2,59 @@ package earlybird
 
 import (
 	"context"
-	"errors"
-	"runtime/debug"
 	"time"
 )
 
-// load is one loader call, from the moment its flight is led until the loader
-// returns, which can be long after the flight has landed without it.
+// load is one loader call, from the moment its first flight is led until the
+// loader returns, which can be long after the flights have landed without it.
+//
+// It is launched by the reader who leads; the gate lets it board, at once or
+// later; run calls the loader and settles what it brings. Whoever claims it
+// first ends it: run, the timeout, the gate's refusal, or Close.
 type load[V any] struct {
 	errand
-	cache  *Cache[V]
-	flight flight[V]
-	asked  context.Context // of the one who leads; for its values
-	ctx    context.Context // the loader's
+	cache *Cache[V]
+	asked context.Context // of the one who leads; for its values
+	ctx   context.Context // the loader's
+	many  bool            // LoadMany's
+	warm  bool            // asked for by Warm
+	slot  bool            // it has one to give back
+
+	// What has come of the call, for run alone.
+	since  int64
+	took   time.Duration
+	broken error // the loader's panic
 
 	// Guarded by the flights of cache.
+	flights []*flight[V]
 	started bool
 	cancel  context.CancelFunc // of ctx
 	timer   *time.Timer        // its patience at the gate, then LoadTimeout
 
-	slot bool // it has one to give back
+	// Room for what most loads have one of.
+	only    flight[V]
+	onlyRef [1]*flight[V]
+	onlyKey [1]string
+}
+
+// newLoad returns a load of no key yet.
+func (c *Cache[V]) newLoad(ctx context.Context, parent *errand) *load[V] {
+	l := &load[V]{cache: c, asked: ctx}
+	l.errand.cache, l.errand.parent = c, parent
+	l.ticket.holder = l
+	l.flights, l.keys = l.onlyRef[:0], l.onlyKey[:0]
+	return l
+}
+
+// newFlight returns a flight for key that l is to carry. held is the entry it
+// refreshes, if somebody still has that to serve.
+func (l *load[V]) newFlight(key string, held *entry[V]) *flight[V] {
+	f := &l.only
+	if f.load != nil {
+		f = new(flight[V])
+	}
+	*f = flight[V]{key: key, pass: l.cache.fence.pass(key), held: held, load: l, landed: make(chan struct{})}
+	return f
 }
 
 // fetch is the end of a read that found nothing near: it joins the key's
@@ -30,21 +63,24 @@ func (c *Cache[V]) fetch(ctx context.Context, key string) (Result[V], error) {
 	if err := ctx.Err(); err != nil {
 		return c.end(left, err)
 	}
-	parent := errandOf(ctx)
-	if parent.isFor(c, key) {
-		return c.end(failed, ErrRecursiveLoad)
-	}
-	l := c.newLoad(ctx, key, parent)
-	seat, err := c.flights.join(&l.flight, parent.within(c))
+	l := c.newLoad(ctx, errandOf(ctx))
+	seat, err := c.flights.join(l.newFlight(key, nil))
 	if err != nil {
-		return c.end(failed, err)
+		return c.refuse(err)
 	}
 	defer c.flights.leave(seat)
 	c.urge(seat)
+	if seat.led {
+		c.launch(l)
+	}
+	return c.await(ctx, seat)
+}
 
+// await waits for the flight to land, as long as ctx lasts.
+func (c *Cache[V]) await(ctx context.Context, s seat[V]) (Result[V], error) {
 	select {
-	case <-seat.landed:
-		return c.deliver(ctx, seat)
+	case <-s.landed:
+		return c.deliver(ctx, s)
 	case <-ctx.Done():
 		return c.end(left, ctx.Err())
 	case <-c.life.closing:
@@ -54,37 +90,36 @@ func (c *Cache[V]) fetch(ctx context.Context, key string) (Result[V], error) {
 
 // refresh launches a load behind the reader elected to refresh held, unless
 // one is under way.
-func (c *Cache[V]) refresh(ctx context.Context, key string, held *entry[V]) {
-	l := c.newLoad(ctx, key, nil)
-	l.flight.held = held
+func (c *Cache[V]) refresh(ctx context.Context, elected ...election[V]) {
+	l := c.newLoad(ctx, nil)
 	l.ticket.priority = background
-	seat, _ := c.flights.join(&l.flight, nil) // refuses only loaders
-	c.flights.leave(seat)
-	if seat.led {
+	l.many = len(elected) > 1
+	for _, e := range elected {
+		if seat, err := c.flights.join(l.newFlight(e.key, e.held)); err == nil {
+			c.flights.leave(seat)
+		}
+	}
+	if len(l.flights) > 0 {
 		c.launch(l)
 	}
 }
 
-func (c *Cache[V]) newLoad(ctx context.Context, key string, parent *errand) *load[V] {
-	l := &load[V]{cache: c, asked: ctx}
-	l.errand.cache, l.errand.key, l.errand.parent = c, key, parent
-	l.ticket.holder = l
-	l.flight = flight[V]{key: key, pass: c.fence.pass(key), load: l, landed: make(chan struct{})}
-	return l
+// election is a reader's success in drawing lots: to refresh held.
+type election[V any] struct {
+	key  string
+	held *entry[V]
 }
 
-// urge launches the load of the flight if the reader leads it, and lets the
-// gate know if somebody new waits for it.
+// urge lets the gate know that one more reader waits for the flight.
 func (c *Cache[V]) urge(s seat[V]) {
 	switch {
 	case s.asker != nil:
-		c.gate.lift(&s.load.ticket)
+		c.gate.lift(&s.load.ticket, &s.asker.ticket)
 	case !s.led:
 		c.gate.hurry(&s.load.ticket)
 	}
-	if s.led {
+	if s.held != nil { // a refresh that comes too late for this reader
 		c.episodes.begin(s.key)
-		c.launch(s.load)
 	}
 }
 
@@ -96,12 +131,12 @@ func (c *Cache[V]) launch(l *load[V]) {
 		c.fail(l, ErrClosed, 0)
 		return
 	}
-	if c.lookAgain(&l.flight) {
-		if c.flights.claim(l) {
-			c.flights.land(&l.flight)
-		}
+	if c.lookAgain(l) {
 		c.life.end()
 		return
+	}
+	if l.flights[0].held == nil && !l.warm {
+		c.episodes.begin(l.keys...)
 	}
 	if a := c.gate.enter(&l.ticket); a != queued {
 		l.board(a)
@@ -110,22 +145,24 @@ func (c *Cache[V]) launch(l *load[V]) {
 	c.flights.arm(l, c.opts.LoadTimeout, l.giveUp)
 }
 
-// lookAgain reports whether something other than what f refreshes has become
-// servable, and lets f carry it.
-func (c *Cache[V]) lookAgain(f *flight[V]) bool {
+// lookAgain lands those of l's flights for which something has become servable
+// other than what they refresh, and reports whether those were all.
+func (c *Cache[V]) lookAgain(l *load[V]) bool {
 	now := c.clock.now()
-	if e := c.fresh(f.key, now); e != nil && e != f.held {
-		f.value, f.found = e.value, true
-	} else if f.held == nil && c.knownAbsent(f.key, now) {
-		f.err, f.found = ErrNotFound, true
-	}
-	return f.found
+	return c.flights.part(l, func(f *flight[V]) (lands bool) {
+		if e := c.fresh(f.key, now); e != nil && e != f.held {
+			f.value, f.found = e.value, true
+		} else if n := c.negative(f.key, now); n != nil && f.held == nil {
+			f.err, f.found = n.err, true
+		}
+		return f.found
+	})
 }
 
 // board is the gate's call: l may go, or not at all.
 func (l *load[V]) board(a admission) {
 	l.slot = a == admitted
-	if a != refused && l.cache.flights.start(l) {
+	if l.slot && l.cache.flights.start(l) {
 		go l.run()
 		return
 	}
@@ -141,12 +178,13 @@ func (l *load[V]) giveUp() {
 	}
 }
 
-// expire ends l's flight without its loader, which goes on if it ignores its
+// expire ends l's flights without its loader, which goes on if it ignores its
 // context.
 func (l *load[V]) expire() {
 	if l.cache.fail(l, ErrLoadTimeout, l.cache.opts.LoadTimeout) {
 		l.cancel()
 		l.cache.calls.abandon()
+		l.cache.gate.report(false)
 	}
 }
 
@@ -163,12 +201,15 @@ func (l *load[V]) abort() {
 	}
 }
 
-// fail ends l's flight with err, unless it has ended.
+// fail ends l's flights with err, unless it has ended.
 func (c *Cache[V]) fail(l *load[V], err error, cost time.Duration) bool {
 	if !c.flights.claim(l) {
 		return false
 	}
-	c.settle(&l.flight, outcome[V]{err: err, cost: cost})
+	for _, f := range l.flights {
+		c.settle(f, outcome[V]{err: err, cost: cost})
+	}
+	c.flights.land(l.flights...)
 	return true
 }
 
@@ -178,46 +219,4 @@ func (l *load[V]) quit() {
 		l.cache.gate.leave(&l.ticket)
 	}
 	l.cache.life.end()
-}
-
-// outcome is what came of a loader call.
-type outcome[V any] struct {
-	value V
-	err   error
-	cost  time.Duration // of the call alone
-}
-
-// run calls the loader, on a goroutine of its own, and brings what it returns
-// to the flight if that still waits for it.
-func (l *load[V]) run() {
-	c := l.cache
-	defer l.quit()
-	defer l.cancel()
-	c.calls.begin(l.key)
-	c.episodes.load(l.key)
-	start := c.clock.now()
-	var o outcome[V]
-	defer func() { // deferred, because a loader can end the goroutine
-		o.cost = time.Duration(c.clock.now() - start)
-		c.calls.end(l.key, o.cost)
-		if c.flights.claim(l) {
-			l.timer.Stop()
-			c.settle(&l.flight, o)
-		}
-	}()
-	l.call(&o)
-}
-
-func (l *load[V]) call(o *outcome[V]) {
-	returned := false
-	defer func() {
-		if !returned {
-			o.err = &PanicError{Value: recover(), Stack: debug.Stack()}
-		}
-	}()
-	o.value, o.err = l.cache.loader(l.ctx, l.key)
-	returned = true
-	if o.err != nil && l.ctx.Err() != nil && errors.Is(o.err, l.ctx.Err()) {
-		o.err = ErrLoadTimeout // the load's own deadline: a caller must not take it for his
-	}
 }

@@ -148,7 +148,7 @@ func TestNegatives_andValuesHaveRoomsOfTheirOwn(t *testing.T) {
 		_, err := c.Get(t.Context(), "-"+strconv.Itoa(i))
 		require.ErrorIs(t, err, ErrNotFound)
 	}
-	c.absences.Settle()
+	c.negatives.Settle()
 	require.LessOrEqual(t, c.Stats().Negatives, negatives)
 	require.Positive(t, c.Stats().Negatives)
 	for i := range values {

@@ -1,7 +1,9 @@
 package earlybird
 
 import (
+	"context"
 	"fmt"
+	"log/slog"
 	"math"
 	"math/rand/v2"
 	"time"
@@ -42,6 +44,19 @@ type Options[V any] struct {
 	// Default 1. When off, values are refreshed only once they have expired.
 	Beta float64
 
+	// StaleWhileRevalidate is how long past its expiry a value is still served
+	// while a refresh runs behind it. Default off.
+	StaleWhileRevalidate time.Duration
+
+	// StaleIfError is how long past its expiry a value is served when the load
+	// for it fails, is refused by the gate or times out, and without a load
+	// while such failures back off. Default off.
+	StaleIfError time.Duration
+
+	// TTLFor returns the life of one value: at most TTL, which 0 means too;
+	// Off for a value that is handed to those who wait for it but not stored.
+	TTLFor func(key string, v V) time.Duration
+
 	// LoadTimeout bounds one loader call, and a load's wait for its turn before
 	// it. After it the key is free for the next load. Default 10s; cannot be
 	// off, for one stuck call would then hold its key for ever.
@@ -53,9 +68,25 @@ type Options[V any] struct {
 	// three in ten. Default 128.
 	MaxLoads int
 
+	// MaxLoadRate bounds the loader calls started in a second, in bursts of at
+	// most a tenth of that; others wait their turn. Default off.
+	MaxLoadRate float64
+
+	// Ramp is how long MaxLoads is narrowed after New, InvalidateAll and an
+	// outage of the origin: to a sixteenth at first, growing exponentially. It
+	// makes loads wait and refuses none. Default 2s, or half of LoadTimeout if
+	// that is less.
+	Ramp time.Duration
+
 	// MaxEntries bounds the number of values held, whatever their size.
 	// Default 100,000; cannot be off.
 	MaxEntries int
+
+	// MaxBytes bounds the sum of what Weigh says of the values held, instead of
+	// MaxEntries; set one of them. Weigh returns the size of a value in any unit,
+	// at least 1; what the cache needs for itself comes on top. Default off.
+	MaxBytes int64
+	Weigh    func(key string, v V) int
 
 	// MaxNegatives bounds the number of absences held. They have their own room
 	// and never push out a value. Default MaxEntries/10, at least 16.
@@ -64,6 +95,31 @@ type Options[V any] struct {
 	// MaxKeyLen bounds a key's length in bytes; a longer one is refused with
 	// ErrMalformedKey before anything looks at it. Default 1024.
 	MaxKeyLen int
+
+	// LoadMany loads several keys at once, for GetMany and Warm. A key left out
+	// of the map is absent, one that was not asked for is ignored. With an error
+	// the map still counts for the keys in it; a *ManyError fails only the keys
+	// it names.
+	LoadMany func(ctx context.Context, keys []string) (map[string]V, error)
+
+	// Revalidate is called instead of the loader where an earlier value, old,
+	// is still in memory. ErrNotModified gives old another life; anything else
+	// is as from the loader.
+	Revalidate func(ctx context.Context, key string, old V) (V, error)
+
+	// Validate looks at what the loader returned. A value it has an error for is
+	// never stored: its readers get an *InvalidError. ErrNotFound makes the key
+	// absent.
+	Validate func(key string, v V) error
+
+	// Clone copies values on their way in and on every way out, so that readers
+	// may change what they get. nil shares them.
+	Clone func(v V) V
+
+	// Canonical returns the one spelling of a key, and is applied first to every
+	// key. Canonical(Canonical(k)) must be Canonical(k). nil compares keys byte
+	// by byte.
+	Canonical func(key string) string
 
 	// Shapes are the patterns of well-formed keys; others are refused with
 	// ErrMalformedKey. nil lets every key through.
@@ -77,6 +133,12 @@ type Options[V any] struct {
 	// without its tenant. It must depend on nothing but the key. nil is the
 	// whole key.
 	GuardPart func(key string) string
+
+	// OnError is told of every load and refresh that failed, on the goroutine
+	// of the load: it should be quick. Logger is told likewise, at most once a
+	// second.
+	OnError func(Event)
+	Logger  *slog.Logger
 
 	// Now and Rand replace time.Now and math/rand/v2's Float64, and must be safe
 	// for concurrent use. With Now set, no goroutine keeps time.
@@ -93,7 +155,12 @@ func (o Options[V]) filled() (Options[V], error) {
 	f.float("Beta", &o.Beta, 1, math.MaxFloat64)
 	f.optional(&o.NegativeTTL, min(30*time.Second, o.TTL))
 	f.duration("LoadTimeout", &o.LoadTimeout, 10*time.Second, "cannot be off: a load without a bound can hold its key for ever", 1)
+	f.optional(&o.StaleWhileRevalidate, Off)
+	f.optional(&o.StaleIfError, Off)
+	f.optional(&o.Ramp, min(2*time.Second, o.LoadTimeout/2))
+	f.float("MaxLoadRate", &o.MaxLoadRate, Off, math.MaxFloat64)
 	f.optionalInt(&o.MaxLoads, 128)
+	f.weights(o.MaxEntries, &o.MaxBytes, o.Weigh != nil)
 	f.count("MaxEntries", &o.MaxEntries, 100_000)
 	f.optionalInt(&o.MaxNegatives, max(o.MaxEntries/10, 16))
 	f.optionalInt(&o.MaxKeyLen, 1024)
@@ -130,6 +197,16 @@ func (f *filler) count(field string, n *int, def int) {
 	}
 	if *n < 0 {
 		f.fail(field, *n, "cannot be off: memory must have a bound")
+	}
+}
+
+func (f *filler) weights(entries int, bytes *int64, weigh bool) {
+	*bytes = orDefault(*bytes, Off)
+	switch {
+	case *bytes > 0 && entries > 0:
+		f.fail("MaxBytes", *bytes, "replaces MaxEntries: set one of them")
+	case *bytes > 0 && !weigh:
+		f.fail("MaxBytes", *bytes, "needs Weigh")
 	}
 }
 

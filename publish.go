@@ -9,14 +9,14 @@ import (
 )
 
 // settle ends a flight with the outcome of its load. A value and an absence are
-// published if the fence lets them pass; an error is not kept, and an entry
-// that it should have refreshed is left alone for a while.
+// published if the fence lets them pass; an error is not kept, and what is in
+// memory is left alone for a while.
 func (c *Cache[V]) settle(f *flight[V], o outcome[V]) {
 	f.value, f.err = o.value, o.err
 	switch {
 	case o.err == nil:
 		c.opts.Guard.ReportFound(c.guardPart(f.key))
-		c.settled(f, c.publishValue(f.key, f.pass, o.value, o.cost))
+		c.settled(f, c.publishValue(f, o))
 	case absent(o.err):
 		c.opts.Guard.ReportAbsent(c.guardPart(f.key))
 		c.settled(f, c.publishAbsence(f.key, f.pass))
@@ -32,7 +32,6 @@ func (c *Cache[V]) settle(f *flight[V], o outcome[V]) {
 	if f.held != nil {
 		c.refreshes.Add(1)
 	}
-	c.flights.land(f)
 }
 
 // settled ends the key's miss episode if something was published. If it was
@@ -44,34 +43,50 @@ func (c *Cache[V]) settled(f *flight[V], published bool) {
 		return
 	}
 	c.fenced.Add(1)
-	if e, ok := c.values.Get(f.key); ok {
+	if e := c.alive(f.key); e != nil {
 		e.spare()
 	}
 }
 
-// unsettled is what a failure leaves behind.
+// unsettled is what a failure leaves behind: the value there was, if there was
+// one, to be refreshed later and served instead if it may.
 func (c *Cache[V]) unsettled(f *flight[V], o outcome[V]) {
 	if f.held != nil {
 		c.refreshFailures.Add(1)
 	}
-	e, ok := c.values.Get(f.key)
-	if !ok {
+	c.report(f, o.err)
+	now := c.clock.now()
+	e := c.alive(f.key)
+	if e == nil {
+		if _, ok := o.err.(*InvalidError); ok {
+			c.publishInvalid(f.key, f.pass, o.err)
+		}
 		return
 	}
 	if o.err == ErrLoadTimeout {
 		e.learn(o.cost)
 	}
-	e.backOff(c.clock.now(), c.opts.Rand())
+	e.backOff(now, c.opts.Rand())
+	if spare := c.spareLife(); spare > 0 && now < satAdd(e.expiry, int64(spare)) && o.err != ErrClosed {
+		f.value, f.err, f.stale, f.age = e.value, nil, now >= e.expiry, time.Duration(now-e.written)
+	}
 }
 
 // publishValue stores a loaded value unless a change came after its load
 // began. The fence is asked inside the key's critical section: asked before
 // it, a change could still come between the answer and the store.
-func (c *Cache[V]) publishValue(key string, pass pass, v V, cost time.Duration) (published bool) {
-	e := c.newEntry(v, pass.epoch, cost)
-	c.dropAbsence(key, pass.holds)
-	c.values.Update(key, func(old *entry[V], ok bool) (*entry[V], memstore.Op) {
-		if !pass.holds() {
+func (c *Cache[V]) publishValue(f *flight[V], o outcome[V]) (published bool) {
+	if o.terms.life < 0 {
+		published = f.pass.holds()
+		c.dropValue(f.key, f.pass.holds)
+		c.dropNegative(f.key, f.pass.holds)
+		return published
+	}
+	e := c.newEntry(o.value, f.pass.epoch, o.terms, c.jitterOf(f.load))
+	e.cost = o.cost
+	c.dropNegative(f.key, f.pass.holds)
+	c.values.Update(f.key, func(old *entry[V], ok bool) (*entry[V], memstore.Op) {
+		if !f.pass.holds() {
 			return nil, memstore.Keep
 		}
 		published = true
@@ -81,33 +96,11 @@ func (c *Cache[V]) publishValue(key string, pass pass, v V, cost time.Duration) 
 	return published
 }
 
-// publishAbsence stores an absence likewise. The value goes first, so that
-// nobody finds a value that is known to be gone once the absence is there.
-func (c *Cache[V]) publishAbsence(key string, pass pass) (published bool) {
-	published = pass.holds()
-	c.dropValue(key, pass.holds)
-	if c.absences == nil {
-		return published
-	}
-	life := xfetch.Life(c.opts.NegativeTTL, c.jitter(), c.opts.Rand())
-	a := &absence{epoch: pass.epoch, expiry: satAdd(c.clock.now(), int64(life))}
-	published = false
-	c.absences.Update(key, func(*absence, bool) (*absence, memstore.Op) {
-		if !pass.holds() {
-			return nil, memstore.Keep
-		}
-		published = true
-		return a, memstore.Put
-	})
-	return published
-}
-
 // newEntry returns an entry for v that begins to live now.
-func (c *Cache[V]) newEntry(v V, epoch uint32, cost time.Duration) *entry[V] {
+func (c *Cache[V]) newEntry(v V, epoch uint32, t terms, jitter float64) *entry[V] {
 	now := c.clock.now()
-	life := xfetch.Life(c.opts.TTL, c.jitter(), c.opts.Rand())
-	e := &entry[V]{value: v, epoch: epoch, written: now, expiry: satAdd(now, int64(life)), cost: cost}
-	return e
+	life := xfetch.Life(t.life, jitter, c.opts.Rand())
+	return &entry[V]{value: v, epoch: epoch, written: now, expiry: satAdd(now, int64(life)), weight: t.weight}
 }
 
 // succeed makes e the heir of old, which may be nil: old is retired, and what
@@ -141,18 +134,22 @@ func (c *Cache[V]) dropValue(key string, ok func() bool) {
 	})
 }
 
-// dropAbsence removes key's absence likewise.
-func (c *Cache[V]) dropAbsence(key string, ok func() bool) {
-	c.absences.Update(key, func(old *absence, found bool) (*absence, memstore.Op) {
-		if !found || !ok() {
-			return nil, memstore.Keep
-		}
-		old.retired.Store(true)
-		return nil, memstore.Drop
-	})
-}
-
 // always is the condition of a change: it waits for nobody.
 func always() bool { return true }
 
 func (c *Cache[V]) jitter() float64 { return max(c.opts.Jitter, 0) }
+
+// jitterOf returns the jitter for what l loads: wide for a warm-up, whose
+// values are all written at once.
+func (c *Cache[V]) jitterOf(l *load[V]) float64 {
+	if l.warm {
+		return max(c.jitter(), warmJitter)
+	}
+	return c.jitter()
+}
+
+// spareLife is how long past expiry a value may stand in for a load that
+// failed.
+func (c *Cache[V]) spareLife() time.Duration {
+	return max(c.opts.StaleIfError, c.opts.StaleWhileRevalidate, 0)
+}

@@ -18,6 +18,7 @@ type Stats struct {
 	// Every read ends in exactly one of these.
 	Hits         uint64 // served from memory
 	Early        uint64 // served from memory, and elected to refresh the value behind it
+	Stale        uint64 // served from memory past its expiry
 	NegativeHits uint64 // a remembered absence
 	Malformed    uint64 // refused for the key's length or shape
 	Refused      uint64 // refused by the guard
@@ -59,14 +60,14 @@ type Stats struct {
 // Requests returns the number of reads that have ended: Get and Lookup, not
 // Peek.
 func (s Stats) Requests() uint64 {
-	return s.Hits + s.Early + s.NegativeHits + s.Malformed + s.Refused + s.Loaded +
+	return s.Hits + s.Early + s.Stale + s.NegativeHits + s.Malformed + s.Refused + s.Loaded +
 		s.Joined + s.Absent + s.Failed + s.Shed + s.Left + s.Closed
 }
 
 // HitRatio returns the share of reads answered from memory, absences included;
 // 0 before the first read.
 func (s Stats) HitRatio() float64 {
-	return ratio(s.Hits+s.Early+s.NegativeHits, s.Requests())
+	return ratio(s.Hits+s.Early+s.Stale+s.NegativeHits, s.Requests())
 }
 
 // Amplification returns how many loads a miss episode costs. An episode of a
@@ -97,7 +98,7 @@ func (c *Cache[V]) Stats() Stats {
 	s.Fenced = c.fenced.Load()
 	s.Waiting = int(c.flights.readers.Load())
 	s.Values = c.values.Len()
-	s.Negatives = c.absences.Len()
+	s.Negatives = c.negatives.Len()
 	s.Guard = c.opts.Guard.Stats()
 	return s
 }
@@ -107,8 +108,9 @@ type class uint8
 
 const (
 	hit class = iota
-	early
-	negative
+	earlyHit
+	staleHit
+	negativeHit
 	malformed
 	refusedByGuard
 	loaded
@@ -151,13 +153,9 @@ func (t *tally) stripe() *stripe {
 	return &t.stripes[rand.Uint32()&uint32(len(t.stripes)-1)]
 }
 
-func (t *tally) count(c class) { t.stripe().reads[c].Add(1) }
+func (t *tally) count(c class) { t.add(c, 1) }
 
-// hit counts a hit, and reports whether it is one in [sampled].
-func (t *tally) hit() (s *stripe, sample bool) {
-	s = t.stripe()
-	return s, s.reads[hit].Add(1)%sampled == 0
-}
+func (t *tally) add(c class, n int) { t.stripe().reads[c].Add(uint64(n)) }
 
 // age notes the age of a value served.
 func (s *stripe) age(ns int64) {
@@ -187,7 +185,7 @@ func (t *tally) addTo(s *Stats) {
 	if aged > 0 {
 		s.AgeServed = time.Duration(ages / int64(aged))
 	}
-	s.Hits, s.Early, s.NegativeHits = n[hit], n[early], n[negative]
+	s.Hits, s.Early, s.Stale, s.NegativeHits = n[hit], n[earlyHit], n[staleHit], n[negativeHit]
 	s.Malformed, s.Refused = n[malformed], n[refusedByGuard]
 	s.Loaded, s.Joined, s.Absent = n[loaded], n[joined], n[originAbsent]
 	s.Failed, s.Shed, s.Left, s.Closed = n[failed], n[shed], n[left], n[closed]

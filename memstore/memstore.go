@@ -47,6 +47,22 @@ func New[V any](size int) (*Map[V], error) {
 	return &Map[V]{otter: o}, nil
 }
 
+// NewWeighted returns an empty map whose values together weigh at most max.
+// weight is called under a lock: it must be quick, and must not call the map.
+func NewWeighted[V any](max int64, weight func(V) uint32) (*Map[V], error) {
+	if max < 1 {
+		return nil, fmt.Errorf("memstore: weight %d: must be at least 1", max)
+	}
+	o, err := otter.New(&otter.Options[string, V]{
+		MaximumWeight: uint64(max),
+		Weigher:       func(_ string, v V) uint32 { return weight(v) },
+	})
+	if err != nil {
+		return nil, fmt.Errorf("memstore: %w", err)
+	}
+	return &Map[V]{otter: o}, nil
+}
+
 // Get returns the value of key. It takes no lock and does not allocate.
 func (m *Map[V]) Get(key string) (v V, ok bool) {
 	if m == nil {

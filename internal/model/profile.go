@@ -135,6 +135,7 @@ func (p Profile) Options(seed uint64) (earlybird.Options[Value], error) {
 		Beta:         p.Beta,
 		LoadTimeout:  p.LoadTimeout,
 		MaxLoads:     p.MaxLoads,
+		Ramp:         earlybird.Off,
 		MaxEntries:   p.MaxEntries,
 		MaxNegatives: p.MaxNegatives,
 		MaxKeyLen:    longestKey,

@@ -1,0 +1,70 @@
+package earlybird
+
+import (
+	"log/slog"
+	"sync"
+	"time"
+)
+
+// Event is something that went wrong behind the readers' backs, or in front of
+// them.
+type Event struct {
+	Cache   string // Options.Name
+	Key     string
+	Refresh bool // the value was there, and still is
+	Err     error
+}
+
+// reporter tells the user of failures.
+type reporter struct {
+	name    string
+	onError func(Event)
+	logger  *slog.Logger
+
+	mu      sync.Mutex
+	logged  time.Time
+	skipped int
+}
+
+// logEvery bounds the log: an origin that is down fails thousands of times a
+// second.
+const logEvery = time.Second
+
+func newReporter(name string, onError func(Event), logger *slog.Logger) *reporter {
+	return &reporter{name: name, onError: onError, logger: logger}
+}
+
+// report is called for each load that failed. A panic of the user's OnError
+// goes no further.
+func (r *reporter) report(e Event) {
+	e.Cache = r.name
+	if r.onError != nil {
+		var ignored error
+		guarded(&ignored, func() { r.onError(e) })
+	}
+	if r.logger != nil {
+		var ignored error
+		guarded(&ignored, func() { r.log(e, time.Now()) })
+	}
+}
+
+func (r *reporter) log(e Event, now time.Time) {
+	r.mu.Lock()
+	if now.Sub(r.logged) < logEvery {
+		r.skipped++
+		r.mu.Unlock()
+		return
+	}
+	skipped := r.skipped
+	r.logged, r.skipped = now, 0
+	r.mu.Unlock()
+	r.logger.Warn("load failed", "cache", e.Cache, "key", e.Key, "refresh", e.Refresh,
+		"error", e.Err, "not logged since", skipped)
+}
+
+// report tells the user that f failed.
+func (c *Cache[V]) report(f *flight[V], err error) {
+	if err != ErrClosed {
+		c.reporter.report(Event{Key: f.key, Refresh: f.held != nil, Err: err})
+	}
+}

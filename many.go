@@ -1,0 +1,149 @@
+package earlybird
+
+import "context"
+
+// GetMany is Get for several keys at once. It returns the values that were
+// found, under the keys as they were given, and a *[ManyError] with the error
+// of each other key, or nil if there is none.
+//
+// Keys whose loads are under way are joined; the rest are loaded by one call
+// of Options.LoadMany, or, without that, by one loader call each. A key that is
+// given twice is asked for once.
+func (c *Cache[V]) GetMany(ctx context.Context, keys []string) (map[string]V, error) {
+	b := batch[V]{cache: c, found: make(map[string]V, len(keys))}
+	now, epoch, hits := c.clock.coarse.now(), c.fence.epoch.Load(), 0
+	for _, given := range keys {
+		key := c.canon(given)
+		if len(key) <= c.maxKey {
+			if e, ok := c.values.Get(key); ok && e.isQuiet(now, epoch) {
+				n := len(b.found)
+				b.found[given] = c.out(e.value)
+				hits += len(b.found) - n
+				continue
+			}
+		}
+		b.look(ctx, given, key)
+	}
+	c.hits(hits)
+	if len(b.elected) > 0 {
+		c.refreshMany(ctx, b.elected)
+	}
+	if len(b.missing) > 0 {
+		b.fetch(ctx)
+	}
+	if len(b.errors) > 0 {
+		return b.found, &ManyError{Errors: b.errors}
+	}
+	return b.found, nil
+}
+
+// batch is a GetMany on its way.
+type batch[V any] struct {
+	cache   *Cache[V]
+	found   map[string]V
+	errors  map[string]error
+	elected []election[V]
+	missing []missing[V]
+	asked   map[string]struct{} // keys in missing
+}
+
+// missing is a key that is to be loaded, and its place on a flight.
+type missing[V any] struct {
+	given, key string
+	seat       seat[V]
+}
+
+// look does for one key what can be done without the origin.
+func (b *batch[V]) look(ctx context.Context, given, key string) {
+	if b.knows(given) {
+		return
+	}
+	a := b.cache.look(ctx, key)
+	if a.elected != nil {
+		b.elected = append(b.elected, election[V]{key, a.elected})
+	}
+	if !a.missing {
+		b.put(given, a.Result, a.err)
+		return
+	}
+	if b.asked == nil {
+		b.asked = make(map[string]struct{})
+	}
+	b.asked[given] = struct{}{}
+	b.missing = append(b.missing, missing[V]{given: given, key: key})
+}
+
+// knows reports whether given came before.
+func (b *batch[V]) knows(given string) bool {
+	if _, ok := b.found[given]; ok {
+		return true
+	}
+	if _, ok := b.errors[given]; ok {
+		return true
+	}
+	_, ok := b.asked[given]
+	return ok
+}
+
+func (b *batch[V]) put(given string, r Result[V], err error) {
+	if err == nil {
+		b.found[given] = r.Value
+		return
+	}
+	if b.errors == nil {
+		b.errors = make(map[string]error)
+	}
+	b.errors[given] = err
+}
+
+// fetch joins the flights of the missing keys or leads them, and waits.
+func (b *batch[V]) fetch(ctx context.Context) {
+	c := b.cache
+	if err := ctx.Err(); err != nil {
+		for _, m := range b.missing {
+			_, err := c.end(left, err)
+			b.put(m.given, Result[V]{}, err)
+		}
+		return
+	}
+	var loads []*load[V]
+	for i := range b.missing {
+		m := &b.missing[i]
+		if len(loads) == 0 || c.opts.LoadMany == nil {
+			l := c.newLoad(ctx, errandOf(ctx))
+			l.many = c.opts.LoadMany != nil
+			loads = append(loads, l)
+		}
+		seat, err := c.flights.join(loads[len(loads)-1].newFlight(m.key, nil))
+		if err != nil {
+			_, err = c.refuse(err)
+			b.put(m.given, Result[V]{}, err)
+			continue
+		}
+		c.urge(seat)
+		m.seat = seat
+	}
+	for _, l := range loads {
+		if len(l.flights) > 0 {
+			c.launch(l)
+		}
+	}
+	for _, m := range b.missing {
+		if m.seat.flight != nil {
+			r, err := c.await(ctx, m.seat)
+			c.flights.leave(m.seat)
+			b.put(m.given, r, err)
+		}
+	}
+}
+
+// refreshMany refreshes what a GetMany was elected to, in one batch if it can.
+func (c *Cache[V]) refreshMany(ctx context.Context, elected []election[V]) {
+	if c.opts.LoadMany != nil {
+		c.refresh(ctx, elected...)
+		return
+	}
+	for _, e := range elected {
+		c.refresh(ctx, e)
+	}
+}

@@ -1,0 +1,23 @@
+package earlybird
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// The program in the README is the package's example, to the letter.
+func TestReadme_showsTheTestedExample(t *testing.T) {
+	readme, err := os.ReadFile("README.md")
+	require.NoError(t, err)
+	examples, err := os.ReadFile("example_test.go")
+	require.NoError(t, err)
+
+	_, body, ok := strings.Cut(string(examples), "func Example() {\n")
+	require.True(t, ok)
+	body, _, ok = strings.Cut(body, "\t// Output:")
+	require.True(t, ok)
+	require.True(t, strings.Contains(string(readme), body), "README.md must contain\n%s", body)
+}
