@@ -114,7 +114,7 @@ func (c *Cache[V]) Get(ctx context.Context, key string) (V, error) {
 	key = c.canon(key)
 	if len(key) <= c.maxKey {
 		if e, ok := c.values.Get(key); ok && e.isQuiet(c.clock.coarse.now(), c.fence.epoch.Load()) {
-			c.hit(e)
+			c.hit(key, e)
 			return c.out(e.value), nil
 		}
 	}
@@ -193,7 +193,7 @@ func (c *Cache[V]) look(ctx context.Context, key string) glance[V] {
 	}
 	now := c.clock.now()
 	if e := c.alive(key); e != nil && c.servable(e, now) {
-		return c.serve(e, now)
+		return c.serve(key, e, now)
 	}
 	switch {
 	case c.life.isOver():
@@ -209,6 +209,7 @@ func (c *Cache[V]) look(ctx context.Context, key string) glance[V] {
 		}
 		return c.without(negativeHit, notFound(ctx))
 	}
+	c.opts.HotKeys.Touch(key)
 	return glance[V]{missing: true}
 }
 
@@ -244,7 +245,7 @@ func (c *Cache[V]) servable(e *entry[V], now int64) bool {
 
 // serve answers a read with e. If the read draws well, it is elected to
 // refresh e, unless somebody is at it.
-func (c *Cache[V]) serve(e *entry[V], now int64) glance[V] {
+func (c *Cache[V]) serve(key string, e *entry[V], now int64) glance[V] {
 	state, how := Fresh, hit
 	if now >= e.expiry {
 		state, how = Stale, staleHit
@@ -257,8 +258,9 @@ func (c *Cache[V]) serve(e *entry[V], now int64) glance[V] {
 		}
 	}
 	if how == hit {
-		c.hit(e)
+		c.hit(key, e)
 	} else {
+		c.opts.HotKeys.Touch(key)
 		c.tally.count(how)
 	}
 	return a
@@ -282,14 +284,16 @@ func (c *Cache[V]) leaseLife() int64 {
 	return satAdd(int64(c.opts.LoadTimeout), int64(c.opts.LoadTimeout))
 }
 
-// hit counts a hit. One in some brings the published clock up to date.
-func (c *Cache[V]) hit(e *entry[V]) {
+// hit counts a hit. One in some does for the others what need not be done each
+// time.
+func (c *Cache[V]) hit(key string, e *entry[V]) {
 	s := c.tally.stripe()
 	if s.reads[hit].Add(1)%sampled != 0 {
 		return
 	}
 	now := c.clock.now()
 	s.age(now - e.written)
+	c.opts.HotKeys.Sample(key, sampled)
 	c.bringUpToDate(now)
 }
 

@@ -19,6 +19,7 @@ func (c *Cache[V]) GetMany(ctx context.Context, keys []string) (map[string]V, er
 				n := len(b.found)
 				b.found[given] = c.out(e.value)
 				hits += len(b.found) - n
+				c.opts.HotKeys.Touch(key)
 				continue
 			}
 		}

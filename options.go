@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/earlybird-cache/earlybird/bloom"
+	"github.com/earlybird-cache/earlybird/hotkeys"
 	"github.com/earlybird-cache/earlybird/keyshape"
 )
 
@@ -133,6 +134,9 @@ type Options[V any] struct {
 	// without its tenant. It must depend on nothing but the key. nil is the
 	// whole key.
 	GuardPart func(key string) string
+
+	// HotKeys finds out which keys are read most; ask it, or Stats. nil does not.
+	HotKeys *hotkeys.Tracker
 
 	// OnError is told of every load and refresh that failed, on the goroutine
 	// of the load: it should be quick. Logger is told likewise, at most once a

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/earlybird-cache/earlybird/bloom"
+	"github.com/earlybird-cache/earlybird/hotkeys"
 )
 
 // Stats is what a cache has counted since it was made. Counters only grow;
@@ -54,7 +55,8 @@ type Stats struct {
 	Negatives int           // absences in memory, likewise
 	AgeServed time.Duration // mean age of a value served from memory, sampled
 
-	Guard bloom.Stats // of Options.Guard; zero without one
+	Guard bloom.Stats      // of Options.Guard; zero without one
+	Hot   []hotkeys.HotKey // the ten hottest, by Options.HotKeys
 }
 
 // Requests returns the number of reads that have ended: Get and Lookup, not
@@ -100,6 +102,7 @@ func (c *Cache[V]) Stats() Stats {
 	s.Values = c.values.Len()
 	s.Negatives = c.negatives.Len()
 	s.Guard = c.opts.Guard.Stats()
+	s.Hot = c.opts.HotKeys.Top(10)
 	return s
 }
 
