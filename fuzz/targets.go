@@ -20,9 +20,14 @@ func printTargets(w io.Writer, d time.Duration) error {
 		return err
 	}
 	targets, err := findTargets(os.DirFS(root))
-	for _, t := range targets {
-		fmt.Fprintf(w, "go test -C '%s' -run '^$' -fuzz '^%s$' -fuzztime %v .\n", filepath.Join(root, t.dir), t.name, d)
+	if err != nil {
+		return err
 	}
+	var b strings.Builder
+	for _, t := range targets {
+		fmt.Fprintf(&b, "go test -C '%s' -run '^$' -fuzz '^%s$' -fuzztime %v -fuzzminimizetime 1s .\n", filepath.Join(root, t.dir), t.name, d)
+	}
+	_, err = io.WriteString(w, b.String())
 	return err
 }
 

@@ -29,12 +29,6 @@ type Archive struct {
 	exists  map[string]struct{}
 }
 
-const (
-	products  = 15_000
-	pages     = 5_000
-	documents = 4_000 // each in every locale
-)
-
 // Deletions is how many things an archive had that are no more.
 const Deletions = 50
 
@@ -44,8 +38,10 @@ var (
 	words   = []string{"red", "blue", "suede", "shoe", "boot", "lace", "heel", "sole", "sandal", "summer"}
 )
 
-// New returns the archive of the given seed.
-func New(seed uint64) *Archive {
+// New returns an archive of so many things: for every document, which is there in each
+// locale, two pages and five products.
+func New(things int, seed uint64) *Archive {
+	documents := things / 8
 	a := &Archive{exists: make(map[string]struct{})}
 	rng := rand.New(rand.NewPCG(seed, 0xa4c))
 	id := uint64(0)
@@ -53,10 +49,10 @@ func New(seed uint64) *Archive {
 		id += 1 + rng.Uint64N(9)
 		return id
 	}
-	for range products {
+	for range things - 3*documents {
 		a.keys = append(a.keys, Product(next()))
 	}
-	for range pages {
+	for range 2 * documents {
 		slug := words[rng.IntN(len(words))] + "-" + words[rng.IntN(len(words))]
 		a.keys = append(a.keys, Page(slug, next()))
 	}

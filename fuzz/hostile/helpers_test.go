@@ -9,7 +9,7 @@ import (
 	"github.com/earlybird-cache/earlybird/fuzz/archive"
 )
 
-var theArchive = archive.New(1)
+var theArchive = archive.New(8000, 1)
 
 // fake is a target that lets every hundredth key through and notes what is done to it.
 type fake struct {

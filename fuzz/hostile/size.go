@@ -23,7 +23,7 @@ func oversize(t *Target, rng *rand.Rand) func() string {
 
 // tangle asks for keys that look well-formed for as long as possible, in many ways at
 // once: every hyphen of a slug may be the one before the number. Where shapes are
-// matched by trying, that takes exponential time.
+// matched by trying each, that takes time that grows faster than the key.
 func tangle(t *Target, rng *rand.Rand) func() string {
 	return t.absent(oneOf(rng,
 		func() string { return "page:" + hyphened(rng, 60) + "x" },

@@ -74,7 +74,7 @@ func TestMurmur_passesEveryUnkeyedFilter(t *testing.T) {
 	require.EqualValues(t, 1, wellFormed(keys))
 	require.Len(t, distinct(keys), len(keys))
 	for _, rate := range []float64{1e-2, 1e-9} {
-		filter := bitsbloom.NewWithEstimates(50_000, rate)
+		filter := bitsbloom.NewWithEstimates(10_000, rate)
 		for id := range theArchive.IDs() {
 			filter.AddString(id)
 		}

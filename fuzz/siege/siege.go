@@ -27,9 +27,10 @@ type Siege struct {
 	seed       uint64
 }
 
-// New returns the siege in which each attack makes so many requests.
+// New returns the siege in which each attack makes so many requests. Few requests are made
+// on a small archive.
 func New(requests int, seed uint64) *Siege {
-	a := archive.New(seed)
+	a := archive.New(min(max(requests, leastThings), mostThings), seed)
 	return &Siege{archive: a, population: workload.FromKeys(a.Keys()), requests: requests, seed: seed}
 }
 
@@ -37,19 +38,28 @@ const (
 	zipf      = 1      // exponent of the popularity of keys among good readers
 	warmUp    = 80_000 // good reads that fill the cache
 	leastGood = 1000   // good reads to tell a hit ratio by
+
+	leastThings = 2000 // in the archive
+	mostThings  = 24_000
 )
 
 // Play plays one attack and scores it. Its error is of the setting, not of the cache.
 func (s *Siege) Play(p Plan) (Row, error) {
-	w, err := newWorld(s.archive, p.defence)
+	o, err := s.measure(p)
 	if err != nil {
 		return Row{}, fmt.Errorf("%s: %w", p.Name, err)
 	}
-	o := s.play(p, w)
-	if err := errors.Join(w.cache.Close(), w.fault); err != nil {
-		return Row{}, fmt.Errorf("%s: %w", p.Name, err)
-	}
 	return o.row(p), nil
+}
+
+// measure plays one attack on a world of its own.
+func (s *Siege) measure(p Plan) (*outcome, error) {
+	w, err := newWorld(s.archive, p.defence)
+	if err != nil {
+		return nil, err
+	}
+	o := s.play(p, w)
+	return o, errors.Join(w.cache.Close(), w.fault)
 }
 
 // play lets good readers fill the cache, and measures how they fare without the attack
@@ -59,7 +69,7 @@ func (s *Siege) play(p Plan, w *world) *outcome {
 	defer good.close()
 	defer bad.close()
 	reads := max(s.requests/hostilePerGood, leastGood)
-	w.admit(good.ration(min(warmUp, 20*reads)), nil, newTally(0))
+	w.admit(good.ration(min(warmUp, 5*reads)), nil, newTally(0))
 	o := &outcome{requests: s.requests, before: newTally(reads), during: newTally(reads)}
 	w.admit(good.ration(reads), nil, o.before)
 

@@ -26,14 +26,13 @@ const (
 
 const (
 	guardRate    = 1e-3
-	maxEntries   = 5000 // a seventh of the archive
-	maxNegatives = maxEntries / 10
+	maxNegatives = 500
 	maxLoads     = 128
 	maxKeyLen    = 1024
 	ttl          = 10 * time.Second
 	negativeTTL  = time.Second / 4
 	jitter       = 0.1
-	loadTimeout  = 2 * time.Second
+	loadTimeout  = 10 * time.Second
 )
 
 // world is an origin and what stands before it.
@@ -66,7 +65,7 @@ func newWorld(a *archive.Archive, d defence) (*world, error) {
 		Jitter:       jitter,
 		LoadTimeout:  loadTimeout,
 		MaxLoads:     maxLoads,
-		MaxEntries:   maxEntries,
+		MaxEntries:   len(a.Keys()) / 6,
 		MaxNegatives: maxNegatives,
 		MaxKeyLen:    maxKeyLen,
 		Shapes:       archive.Shapes(),
