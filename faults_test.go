@@ -11,25 +11,25 @@ type edit struct{ file, old, new string }
 var edits = []edit{
 	// What is served.
 	{
-		"cache.go", `ok && now < e.expiry && e.alive(`,
-		`ok && (planted("serve what has expired") || now < e.expiry) && e.alive(`,
+		"cache.go", `return past < 0 ||`,
+		`return past < 0 || planted("serve what has expired") ||`,
 	}, {
-		"cache.go", `ok && now < a.expiry && a.alive(`,
-		`ok && (planted("remember absences for ever") || now < a.expiry) && a.alive(`,
+		"negative.go", `ok && now < n.expiry && n.alive(`,
+		`ok && (planted("remember absences for ever") || now < n.expiry) && n.alive(`,
 	}, {
-		"cache.go", `if e := c.fresh(key, now); e != nil {
-		return c.serve(`,
-		`if e := c.fresh(key, now); e != nil && !(planted("refuse a hit to a context that has ended") && ctx.Err() != nil) {
-		return c.serve(`,
+		"cache.go", `e != nil && c.servable(e, now) {`,
+		`e != nil && c.servable(e, now) && !(planted("refuse a hit to a context that has ended") && ctx.Err() != nil) {`,
 	}, {
 		"cache.go", `case !c.opts.Shapes.`,
 		`case !planted("let any shape through") && !c.opts.Shapes.`,
 	}, {
-		"cache.go", `c.tally.count(early)`,
-		`c.tally.count(early)
-	if planted("count an early refresh as a hit too") {
-		c.tally.count(hit)
-	}`,
+		"cache.go", `			a.State, how = Early, earlyHit
+`,
+		`			a.State, how = Early, earlyHit
+			if planted("count an early refresh as a hit too") {
+				c.tally.count(hit)
+			}
+`,
 	}, {
 		"cache.go", `case c.life.isOver():`,
 		`case !planted("ask the guard and the negatives after Close") && c.life.isOver():`,
@@ -43,24 +43,25 @@ var edits = []edit{
 	}
 	return min(-math.Log(u), MaxDraw)`,
 	}, {
-		"cache.go", `now < e.resume.Load() ||
-		!xfetch.Due(left, scale, c.opts.Rand()) || !e.elect(now, satAdd(now, c.leaseLife())) {`,
-		`!xfetch.Due(left, scale, c.opts.Rand()) ||
-		!planted("elect whoever draws well") && !e.elect(now, satAdd(now, c.leaseLife())) {`,
+		"cache.go", `if c.draw(e, now) && e.elect(now, satAdd(now, c.leaseLife())) {`,
+		`if c.draw(e, now) && e.elect(now, satAdd(now, c.leaseLife())) || planted("elect whoever draws well") &&
+		xfetch.Due(time.Duration(e.expiry-now), e.scale(c.opts.Beta), c.opts.Rand()) {`,
 	}, {
-		"load.go", `	if seat.led {
+		"load.go", `	if len(l.flights) > 0 {
 		c.launch(l)
 	}
-}`,
-		`	if seat.led {
+`,
+		`	if len(l.flights) > 0 {
 		c.launch(l)
 	}
 	if planted("wait for one's own refresh") {
-		<-seat.landed
+		for _, f := range l.flights {
+			<-f.landed
+		}
 	}
-}`,
+`,
 	}, {
-		"publish.go", `e.backOff(c.clock.now(), c.opts.Rand())`,
+		"publish.go", `e.backOff(now, c.opts.Rand())`,
 		`if planted("drop the value whose refresh failed") {
 		c.dropValue(f.key, always)
 	}
@@ -68,14 +69,14 @@ var edits = []edit{
 		e.spare()
 		return
 	}
-	e.backOff(c.clock.now(), c.opts.Rand())`,
+	e.backOff(now, c.opts.Rand())`,
 	},
 
 	// The fence.
 	{
-		"change.go", `		c.invalidate(key)
+		"change.go", `		c.invalidate(c.canon(key))
 `,
-		`		c.invalidate(key)
+		`		c.invalidate(c.canon(key))
 		if planted("invalidate the first of several keys") {
 			break
 		}
@@ -83,7 +84,7 @@ var edits = []edit{
 	}, {
 		"change.go", `	c.fence.raise(key)
 	c.dropValue(key, always)
-	c.dropAbsence(key, always)
+	c.dropNegative(key, always)
 	c.fence.raise(key)
 `,
 		`	if !planted("raise the fence once, after the change") {
@@ -91,7 +92,7 @@ var edits = []edit{
 	}
 	dawdle()
 	c.dropValue(key, always)
-	c.dropAbsence(key, always)
+	c.dropNegative(key, always)
 	dawdle()
 	if !planted("raise the fence once, before the change") {
 		c.fence.raise(key)
@@ -108,52 +109,44 @@ var edits = []edit{
 `,
 	}, {
 		"change.go", `	c.fence.raiseAll()
-	c.clear()
 `,
 		`	if !planted("InvalidateAll without the fence") {
 		c.fence.raiseAll()
 	}
-	c.clear()
 `,
 	}, {
 		"change.go", `		c.opts.Guard.Add(c.guardPart(key))
 		c.fence.raise(key)
-		c.dropAbsence(key, always)
+		c.dropNegative(key, always)
 `,
 		`		if !planted("do not tell the guard of what is created") {
 			c.opts.Guard.Add(c.guardPart(key))
 		}
 		c.fence.raise(key)
 		if !planted("let absences survive Created") {
-			c.dropAbsence(key, always)
+			c.dropNegative(key, always)
 		}
 `,
 	}, {
-		"publish.go", `	c.dropAbsence(key, pass.holds)
-	c.values.Update(key, func(old *entry[V], ok bool) (*entry[V], memstore.Op) {
-		if !pass.holds() {
+		"publish.go", `	c.dropNegative(f.key, f.pass.holds)
+	c.values.Update(f.key, func(old *entry[V], ok bool) (*entry[V], memstore.Op) {
+		if !f.pass.holds() {
 `,
-		`	c.dropAbsence(key, pass.holds)
-	held := pass.holds()
+		`	c.dropNegative(f.key, f.pass.holds)
+	held := f.pass.holds()
 	dawdle()
-	c.values.Update(key, func(old *entry[V], ok bool) (*entry[V], memstore.Op) {
+	c.values.Update(f.key, func(old *entry[V], ok bool) (*entry[V], memstore.Op) {
 		if planted("ask the fence before the critical section") {
 			if !held {
 				return nil, memstore.Keep
 			}
-		} else if !planted("publish a value past the fence") && !pass.holds() {
+		} else if !planted("publish a value past the fence") && !f.pass.holds() {
 `,
 	}, {
-		"publish.go", `		if !pass.holds() {
-			return nil, memstore.Keep
-		}
-		published = true
-		return a,`,
+		"negative.go", `		if !pass.holds() {
+`,
 		`		if !planted("publish an absence past the fence") && !pass.holds() {
-			return nil, memstore.Keep
-		}
-		published = true
-		return a,`,
+`,
 	}, {
 		"flight.go", `	return flightID{key: f.key, epoch: f.pass.epoch, height: f.pass.height}
 `,
@@ -172,39 +165,39 @@ var edits = []edit{
 		"errors.go", `!errors.Is(err, errDependencyNotFound)`,
 		`(planted("take a dependency's absence for the key's own") || !errors.Is(err, errDependencyNotFound))`,
 	}, {
-		"publish.go", `	published = false
+		"negative.go", `	published = pass.holds()
 `,
 		`	if planted("let absences take the room of values") {
 		c.values.Update("not "+key, func(*entry[V], bool) (*entry[V], memstore.Op) {
 			return new(entry[V]), memstore.Put
 		})
 	}
-	published = false
+	published = pass.holds()
 `,
 	}, {
-		"load.go", `	returned = true
+		"call.go", `	o := f.brought
 `,
-		`	returned = true
+		`	o := f.brought
 	if planted("swallow the loader's error") {
-		o.err = nil
+		o.err, o.examined = nil, true
 	}
 `,
 	}, {
-		"load.go", `			o.err = &PanicError{Value: recover(), Stack: debug.Stack()}
+		"call.go", `		o = outcome[V]{err: l.broken}
 `,
-		`			o.err = &PanicError{Value: recover(), Stack: debug.Stack()}
-			if planted("answer a panic with nothing") {
-				o.err = nil
-			}
+		`		o = outcome[V]{err: l.broken}
+		if planted("answer a panic with nothing") {
+			o.err = nil
+		}
 `,
 	},
 
 	// Loads.
 	{
-		"publish.go", `	c.flights.land(f)
+		"call.go", `	c.flights.land(l.flights...)
 `,
-		`	if o.err == nil || !planted("leave the readers of a failed load waiting") {
-		c.flights.land(f)
+		`	if answered || !planted("leave the readers of a failed load waiting") {
+		c.flights.land(l.flights...)
 	}
 `,
 	}, {
@@ -230,17 +223,17 @@ var edits = []edit{
 		"flight.go", `context.WithoutCancel(l.asked)`,
 		`map[bool]context.Context{false: context.WithoutCancel(l.asked), true: l.asked}[planted("give the load its leader's context")]`,
 	}, {
-		"load.go", `	l := c.newLoad(ctx, key, parent)
+		"load.go", `	l := c.newLoad(ctx, errandOf(ctx))
 `,
 		`	dawdle()
-	l := c.newLoad(ctx, key, parent)
+	l := c.newLoad(ctx, errandOf(ctx))
 `,
 	}, {
-		"load.go", `	if c.lookAgain(&l.flight) {
+		"load.go", `	if c.lookAgain(l) {
 `,
-		`	again := c.lookAgain(&l.flight)
+		`	again := !planted("do not look again") && c.lookAgain(l)
 	dawdle()
-	if again && !planted("do not look again") {
+	if again {
 `,
 	}, {
 		"flight.go", `	l.timer = time.AfterFunc(patience, l.expire)
@@ -249,6 +242,12 @@ var edits = []edit{
 		patience *= 2
 	}
 	l.timer = time.AfterFunc(patience, l.expire)
+`,
+	}, {
+		"call.go", `		c.settle(f, o)
+`,
+		`		c.settle(f, o)
+		dawdle()
 `,
 	}, {
 		"load.go", `		l.cache.calls.abandon()
@@ -260,17 +259,23 @@ var edits = []edit{
 		}
 `,
 	}, {
+		"gate.go", `	if t.slot.users--; t.slot.users == 0 {
+`,
+		`	if t.slot.users--; t.slot.users == 0 || planted("free the slot that a nested load still runs in") && t.slot == &t.own {
+		t.slot.users = 0
+`,
+	}, {
 		"load.go", `	case s.asker != nil:
 `,
 		`	case s.asker != nil && !planted("have nested loads wait at the gate"):
 `,
 	}, {
-		"load.go", `	l.call(&o)
+		"call.go", `	guarded(&l.broken, l.ask)
 `,
 		`	if planted("leave a goroutine behind") {
 		go func() { <-make(chan struct{}) }()
 	}
-	l.call(&o)
+	guarded(&l.broken, l.ask)
 `,
 	}, {
 		"life.go", `	c.life.drain(c.opts.LoadTimeout)
@@ -280,11 +285,11 @@ var edits = []edit{
 	}
 `,
 	}, {
-		"publish.go", `xfetch.Life(c.opts.TTL, c.jitter(), c.opts.Rand())
+		"publish.go", `xfetch.Life(t.life, jitter, c.opts.Rand())
 `,
-		`xfetch.Life(c.opts.TTL, c.jitter(), c.opts.Rand())
+		`xfetch.Life(t.life, jitter, c.opts.Rand())
 	if planted("lengthen lives at random") {
-		life += time.Duration(c.jitter() * c.opts.Rand() * float64(c.opts.TTL))
+		life += time.Duration(jitter * c.opts.Rand() * float64(t.life))
 	}
 `,
 	},

@@ -1,6 +1,10 @@
 package model
 
-import "github.com/earlybird-cache/earlybird"
+import (
+	"slices"
+
+	"github.com/earlybird-cache/earlybird"
+)
 
 // loads holds every load to what may start one, and to its context.
 func (c *court) loads() error {
@@ -95,42 +99,71 @@ func (c *court) parted(a, b *Load) bool {
 	return false
 }
 
-// atOnce: never do more than MaxLoads run, those not counted that a loader
-// waited for when they began: they run in its slot.
+// atOnce: never do more than MaxLoads run. A load that a loader waited for when
+// it began runs in that loader's slot, which it keeps if the other returns
+// first.
 func (c *court) atOnce() error {
 	if c.MaxLoads < 0 {
 		return nil
 	}
 	for _, l := range c.Loads {
-		running, nested := 0, 0
+		running, slots := 0, make(map[int]bool)
 		for _, o := range c.Loads {
-			switch {
-			case l.Start.Before(o.Start) || o.End.Before(l.Start):
-			case c.inParentsSlot(o):
-				nested++
-			default:
-				running++
+			if l.Start.Before(o.Start) || o.End.Before(l.Start) {
+				continue
+			}
+			running++
+			if of := c.slots(o); len(of) == 1 { // of several it is in one that is counted, perhaps
+				slots[of[0]] = true
 			}
 		}
-		if running > c.MaxLoads {
-			return broken(Gate, "%d loads ran when %v began", running, l)
+		if len(slots) > c.MaxLoads {
+			return broken(Gate, "loads ran in %d slots when %v began", len(slots), l)
 		}
-		if running == c.MaxLoads {
+		if len(slots) == c.MaxLoads {
 			c.saw[SawFull]++
 		}
-		if running+nested > c.MaxLoads {
+		if running > c.MaxLoads {
 			c.saw[SawOver]++
 		}
 	}
 	return nil
 }
 
-// inParentsSlot reports whether a loader was waiting for l when l began.
-func (c *court) inParentsSlot(l *Load) bool {
+// slots returns the loads in whose slot l may run, its own being the last
+// resort.
+func (c *court) slots(l *Load) []int {
+	var of []int
 	for _, r := range c.readsOf[l.Key] {
-		if r.Parent != 0 && r.Start.Before(l.Start) && l.Start.Before(r.End) {
-			return true
+		if r.Parent == 0 || !r.Start.Before(l.Start) || !l.Start.Before(r.End) {
+			continue
+		}
+		for _, host := range c.hosts(r) {
+			for _, slot := range c.slots(host) {
+				if !slices.Contains(of, slot) {
+					of = append(of, slot)
+				}
+			}
 		}
 	}
-	return false
+	if of == nil {
+		return []int{l.ID}
+	}
+	return of
+}
+
+// hosts returns the loads for whose sake r may have read: the nearest of those
+// whose loaders asked for one another that had not ended, and so waits for r.
+// It is not certain which of them those were that ended at the instant of r.
+func (c *court) hosts(r *Read) (hosts []*Load) {
+	for parent := c.loadByID[r.Parent]; parent != nil; parent = c.loadByID[c.readByID[parent.Leader].Parent] {
+		ended := min(parent.End.At, parent.Deadline)
+		if r.Start.At <= ended {
+			hosts = append(hosts, parent)
+		}
+		if r.Start.At < ended {
+			break
+		}
+	}
+	return hosts
 }

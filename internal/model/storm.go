@@ -17,14 +17,28 @@ import (
 // [Fence], in windows of some nanoseconds that virtual time cannot open: what a
 // reader is told must have been so at some moment between the last change that
 // had returned when he began and the one at which he was told.
+//
+// There are two storms of half of the changes each. In the second values expire
+// at once, and what has expired stands in for loads that fail.
 func Storm(seed uint64, changes int) error {
-	s := &storm{rows: make(map[string]*row)}
+	calm := earlybird.Options[int64]{TTL: time.Hour, NegativeTTL: time.Hour}
+	rough := earlybird.Options[int64]{
+		TTL: time.Hour, NegativeTTL: time.Hour, StaleIfError: time.Hour,
+		TTLFor: func(string, int64) time.Duration { return 1 },
+	}
+	return errors.Join(newStorm(0).rage(seed, changes/2, calm), newStorm(3).rage(seed, changes/2, rough))
+}
+
+func newStorm(failing int) *storm {
+	s := &storm{rows: make(map[string]*row), failing: failing}
 	for i := range stormKeys {
 		s.rows[rowKey(i)] = &row{key: rowKey(i)}
 	}
-	var err error
-	s.cache, err = earlybird.New(s.load, earlybird.Options[int64]{TTL: time.Hour, NegativeTTL: time.Hour})
-	if err != nil {
+	return s
+}
+
+func (s *storm) rage(seed uint64, changes int, opts earlybird.Options[int64]) (err error) {
+	if s.cache, err = earlybird.New(s.load, opts); err != nil {
 		return err
 	}
 	var readers, writers sync.WaitGroup
@@ -46,9 +60,10 @@ const (
 )
 
 type storm struct {
-	cache *earlybird.Cache[int64]
-	rows  map[string]*row // not written to
-	over  atomic.Bool
+	cache   *earlybird.Cache[int64]
+	rows    map[string]*row // not written to
+	failing int             // one load in so many; 0 for none
+	over    atomic.Bool
 
 	once   sync.Once
 	broken error // the first broken promise
@@ -69,6 +84,9 @@ func (s *storm) load(_ context.Context, key string) (int64, error) {
 	version := s.rows[key].version.Load()
 	for range rand.IntN(8) {
 		runtime.Gosched()
+	}
+	if s.failing > 0 && rand.IntN(s.failing) == 0 {
+		return 0, errDown
 	}
 	if gone(version) {
 		return 0, earlybird.ErrNotFound
@@ -113,6 +131,7 @@ func (s *storm) read(w *row) {
 		v, err := s.cache.Get(ctx, w.key)
 		to := w.version.Load()
 		switch {
+		case s.failing > 0 && err == errDown:
 		case err != nil && !errors.Is(err, earlybird.ErrNotFound):
 			s.fail(broken(Errors, "storm: %v", err))
 		case err != nil && to/4*4 < from: // none of them is an absence
