@@ -25,6 +25,7 @@ type Loader[V any] func(ctx context.Context, key string) (V, error)
 // returned without an error is a value like any other.
 type Cache[V any] struct {
 	// What a hit needs, side by side.
+	table     *table[V]
 	values    *memstore.Map[*entry[V]]
 	fence     *fence
 	clock     *clock
@@ -73,6 +74,7 @@ func New[V any](load Loader[V], opts Options[V]) (*Cache[V], error) {
 		reporter:  newReporter(opts.Name, opts.OnError, opts.Logger),
 		life:      newLife(),
 	}
+	c.table = newTable[V](opts.MaxEntries)
 	if c.values, err = c.newValues(); err != nil {
 		return nil, err
 	}
@@ -86,14 +88,18 @@ func New[V any](load Loader[V], opts Options[V]) (*Cache[V], error) {
 
 // newValues makes the map of values, bounded by weight if MaxBytes is set.
 func (c *Cache[V]) newValues() (*memstore.Map[*entry[V]], error) {
+	bury := func(e *entry[V]) {
+		e.retire()
+		c.table.drop(e)
+	}
 	if c.opts.MaxBytes > 0 {
-		m, err := memstore.NewWeighted(c.opts.MaxBytes, func(e *entry[V]) uint32 { return e.weight })
+		m, err := memstore.NewWeighted(c.opts.MaxBytes, func(e *entry[V]) uint32 { return e.weight }, bury)
 		if err != nil {
 			err = &OptionError{Field: "MaxBytes", Value: c.opts.MaxBytes, Reason: err.Error()}
 		}
 		return m, err
 	}
-	m, err := memstore.New[*entry[V]](c.opts.MaxEntries)
+	m, err := memstore.NewNotifying(c.opts.MaxEntries, bury)
 	if err != nil {
 		err = &OptionError{Field: "MaxEntries", Value: c.opts.MaxEntries, Reason: err.Error()}
 	}
@@ -113,13 +119,25 @@ func (c *Cache[V]) newValues() (*memstore.Map[*entry[V]], error) {
 func (c *Cache[V]) Get(ctx context.Context, key string) (V, error) {
 	key = c.canon(key)
 	if len(key) <= c.maxKey {
-		if e, ok := c.values.Get(key); ok && e.isQuiet(c.clock.coarse.now(), c.fence.epoch.Load()) {
-			c.hit(key, e)
+		if e := c.near(key); e != nil && e.isQuiet(c.clock.coarse.now(), c.fence.epoch.Load()) {
+			c.hit(e)
 			return c.out(e.value), nil
 		}
 	}
 	r, err := c.read(ctx, key)
 	return r.Value, err
+}
+
+// near returns what is in memory under key, dead or alive, or nil.
+func (c *Cache[V]) near(key string) *entry[V] {
+	if e := c.table.get(key); e != nil {
+		return e
+	}
+	e, ok := c.values.Get(key)
+	if ok {
+		c.table.put(e)
+	}
+	return e
 }
 
 // canon returns the one spelling of key.
@@ -193,7 +211,7 @@ func (c *Cache[V]) look(ctx context.Context, key string) glance[V] {
 	}
 	now := c.clock.now()
 	if e := c.alive(key); e != nil && c.servable(e, now) {
-		return c.serve(key, e, now)
+		return c.serve(e, now)
 	}
 	switch {
 	case c.life.isOver():
@@ -219,9 +237,18 @@ func (c *Cache[V]) without(how class, err error) glance[V] {
 	return glance[V]{err: err}
 }
 
-// alive returns key's entry, fresh or not, or nil.
+// alive returns key's entry, fresh or not, or nil. A retired one may have an
+// heir that is just being stored: what the key then holds is known in its
+// critical section.
 func (c *Cache[V]) alive(key string) *entry[V] {
-	if e, ok := c.values.Get(key); ok && e.alive(c.fence.epoch.Load()) {
+	e := c.near(key)
+	if e != nil && e.retired.Load() {
+		c.values.Update(key, func(now *entry[V], _ bool) (*entry[V], memstore.Op) {
+			e = now
+			return nil, memstore.Keep
+		})
+	}
+	if e != nil && e.alive(c.fence.epoch.Load()) {
 		return e
 	}
 	return nil
@@ -245,7 +272,7 @@ func (c *Cache[V]) servable(e *entry[V], now int64) bool {
 
 // serve answers a read with e. If the read draws well, it is elected to
 // refresh e, unless somebody is at it.
-func (c *Cache[V]) serve(key string, e *entry[V], now int64) glance[V] {
+func (c *Cache[V]) serve(e *entry[V], now int64) glance[V] {
 	state, how := Fresh, hit
 	if now >= e.expiry {
 		state, how = Stale, staleHit
@@ -258,9 +285,9 @@ func (c *Cache[V]) serve(key string, e *entry[V], now int64) glance[V] {
 		}
 	}
 	if how == hit {
-		c.hit(key, e)
+		c.hit(e)
 	} else {
-		c.opts.HotKeys.Touch(key)
+		c.opts.HotKeys.Touch(e.key)
 		c.tally.count(how)
 	}
 	return a
@@ -286,14 +313,15 @@ func (c *Cache[V]) leaseLife() int64 {
 
 // hit counts a hit. One in some does for the others what need not be done each
 // time.
-func (c *Cache[V]) hit(key string, e *entry[V]) {
+func (c *Cache[V]) hit(e *entry[V]) {
 	s := c.tally.stripe()
-	if s.reads[hit].Add(1)%sampled != 0 {
+	if !isSample(s.reads[hit].Add(1)) {
 		return
 	}
 	now := c.clock.now()
 	s.age(now - e.written)
-	c.opts.HotKeys.Sample(key, sampled)
+	c.values.Get(e.key) // tells eviction of the hits that the table answers
+	c.opts.HotKeys.Sample(e.key, sampled)
 	c.bringUpToDate(now)
 }
 

@@ -29,7 +29,7 @@ func (c *Cache[V]) Set(ctx context.Context, key string, v V) error {
 	}
 	c.fence.raise(key)
 	defer c.fence.raise(key)
-	e := c.newEntry(v, c.fence.epoch.Load(), t, c.jitter())
+	e := c.newEntry(key, v, c.fence.epoch.Load(), t, c.jitter())
 	c.dropNegative(key, always)
 	c.values.Update(key, func(old *entry[V], ok bool) (*entry[V], memstore.Op) {
 		c.succeed(e, old)
@@ -77,6 +77,7 @@ func (c *Cache[V]) InvalidateAll(ctx context.Context) error {
 // clear gives back the memory of entries that the fence's epoch has already
 // made unservable.
 func (c *Cache[V]) clear() {
+	c.table.clear()
 	c.values.Clear()
 	c.negatives.Clear()
 }

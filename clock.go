@@ -72,7 +72,10 @@ func steady(read func() (mono, wall int64)) func() (mono, wall int64) {
 		mono, wall := read()
 		mu.Lock()
 		defer mu.Unlock()
-		if m := satAdd(mono, lost); m < before-wobble && gap == lost {
+		if gap != lost { // overtaken by one who found a step: what is known by now will do
+			return last, wall
+		}
+		if m := satAdd(mono, lost); m < before-wobble {
 			lost = satAdd(lost, satSub(before, m))
 		}
 		last = max(last, satAdd(mono, lost))

@@ -17,11 +17,12 @@ type entry[V any] struct {
 	quiet atomic.Int64
 
 	epoch   uint32 // the fence's epoch it was written in
+	weight  uint32
+	key     string
 	value   V
 	written int64
 	expiry  int64
 	cost    time.Duration // of the load that brought it; 0 for Set
-	weight  uint32
 
 	delta   atomic.Int64 // smoothed cost, ns: what XFetch goes by
 	retired atomic.Bool

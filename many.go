@@ -15,7 +15,7 @@ func (c *Cache[V]) GetMany(ctx context.Context, keys []string) (map[string]V, er
 	for _, given := range keys {
 		key := c.canon(given)
 		if len(key) <= c.maxKey {
-			if e, ok := c.values.Get(key); ok && e.isQuiet(now, epoch) {
+			if e := c.near(key); e != nil && e.isQuiet(now, epoch) {
 				n := len(b.found)
 				b.found[given] = c.out(e.value)
 				hits += len(b.found) - n

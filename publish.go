@@ -82,7 +82,7 @@ func (c *Cache[V]) publishValue(f *flight[V], o outcome[V]) (published bool) {
 		c.dropNegative(f.key, f.pass.holds)
 		return published
 	}
-	e := c.newEntry(o.value, f.pass.epoch, o.terms, c.jitterOf(f.load))
+	e := c.newEntry(f.key, o.value, f.pass.epoch, o.terms, c.jitterOf(f.load))
 	e.cost = o.cost
 	c.dropNegative(f.key, f.pass.holds)
 	c.values.Update(f.key, func(old *entry[V], ok bool) (*entry[V], memstore.Op) {
@@ -93,14 +93,15 @@ func (c *Cache[V]) publishValue(f *flight[V], o outcome[V]) (published bool) {
 		c.succeed(e, old)
 		return e, memstore.Put
 	})
+	c.table.fit(c.values.Len())
 	return published
 }
 
 // newEntry returns an entry for v that begins to live now.
-func (c *Cache[V]) newEntry(v V, epoch uint32, t terms, jitter float64) *entry[V] {
+func (c *Cache[V]) newEntry(key string, v V, epoch uint32, t terms, jitter float64) *entry[V] {
 	now := c.clock.now()
 	life := xfetch.Life(t.life, jitter, c.opts.Rand())
-	return &entry[V]{value: v, epoch: epoch, written: now, expiry: satAdd(now, int64(life)), weight: t.weight}
+	return &entry[V]{key: key, value: v, epoch: epoch, written: now, expiry: satAdd(now, int64(life)), weight: t.weight}
 }
 
 // succeed makes e the heir of old, which may be nil: old is retired, and what

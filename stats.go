@@ -1,10 +1,10 @@
 package earlybird
 
 import (
-	"math/rand/v2"
 	"runtime"
 	"sync/atomic"
 	"time"
+	"unsafe"
 
 	"github.com/earlybird-cache/earlybird/bloom"
 	"github.com/earlybird-cache/earlybird/hotkeys"
@@ -139,22 +139,34 @@ type stripe struct {
 	_     [128 - (classes+2)*8]byte
 }
 
-// sampled is how many hits of a stripe pass before one of them stops to do
-// what need not be done each time.
+// sampled is of how many hits of a stripe one stops to do what need not be done
+// each time.
 const sampled = 64
 
 func newTally() *tally {
 	n := 1
-	for n < 4*runtime.GOMAXPROCS(0) && n < 256 {
+	for n < 16*runtime.GOMAXPROCS(0) && n < 512 {
 		n *= 2
 	}
 	return &tally{stripes: make([]stripe, n)}
 }
 
-// stripe returns one of the stripes at random.
+// stripe returns the caller's stripe, by where its stack lies: a goroutine
+// comes back to the line it wrote last, which a stripe drawn at random would as
+// likely find in another processor's cache.
 func (t *tally) stripe() *stripe {
-	return &t.stripes[rand.Uint32()&uint32(len(t.stripes)-1)]
+	var here byte
+	block := uint64(uintptr(unsafe.Pointer(&here)) >> 11)
+	return &t.stripes[block*golden>>32&uint64(len(t.stripes)-1)]
 }
+
+// golden is 2^64 over the golden ratio: its multiples spread as evenly as can
+// be.
+const golden = 0x9e3779b97f4a7c15
+
+// isSample picks one count in [sampled], in no rhythm that a reader could be in
+// step with.
+func isSample(count uint64) bool { return count*golden>>58 == 0 }
 
 func (t *tally) count(c class) { t.add(c, 1) }
 

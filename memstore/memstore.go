@@ -40,7 +40,26 @@ func New[V any](size int) (*Map[V], error) {
 	if size < 1 {
 		return nil, fmt.Errorf("memstore: size %d: must be at least 1", size)
 	}
-	o, err := otter.New(&otter.Options[string, V]{MaximumSize: size})
+	return newMap(&otter.Options[string, V]{MaximumSize: size})
+}
+
+// NewNotifying is [New] with left called for every value that leaves the map,
+// for whatever reason, as part of its leaving: no Get that begins once the value
+// is gone begins before left was called. left is called under a lock: it must be
+// quick, and must not call the map.
+func NewNotifying[V any](size int, left func(V)) (*Map[V], error) {
+	if size < 1 {
+		return nil, fmt.Errorf("memstore: size %d: must be at least 1", size)
+	}
+	return newMap(&otter.Options[string, V]{MaximumSize: size, OnAtomicDeletion: onLeaving(left)})
+}
+
+func onLeaving[V any](left func(V)) func(otter.DeletionEvent[string, V]) {
+	return func(e otter.DeletionEvent[string, V]) { left(e.Value) }
+}
+
+func newMap[V any](opts *otter.Options[string, V]) (*Map[V], error) {
+	o, err := otter.New(opts)
 	if err != nil {
 		return nil, fmt.Errorf("memstore: %w", err)
 	}
@@ -49,18 +68,16 @@ func New[V any](size int) (*Map[V], error) {
 
 // NewWeighted returns an empty map whose values together weigh at most max.
 // weight is called under a lock: it must be quick, and must not call the map.
-func NewWeighted[V any](max int64, weight func(V) uint32) (*Map[V], error) {
+// left is that of [NewNotifying].
+func NewWeighted[V any](max int64, weight func(V) uint32, left func(V)) (*Map[V], error) {
 	if max < 1 {
 		return nil, fmt.Errorf("memstore: weight %d: must be at least 1", max)
 	}
-	o, err := otter.New(&otter.Options[string, V]{
-		MaximumWeight: uint64(max),
-		Weigher:       func(_ string, v V) uint32 { return weight(v) },
+	return newMap(&otter.Options[string, V]{
+		MaximumWeight:    uint64(max),
+		Weigher:          func(_ string, v V) uint32 { return weight(v) },
+		OnAtomicDeletion: onLeaving(left),
 	})
-	if err != nil {
-		return nil, fmt.Errorf("memstore: %w", err)
-	}
-	return &Map[V]{otter: o}, nil
 }
 
 // Get returns the value of key. It takes no lock and does not allocate.
