@@ -153,6 +153,25 @@ func TestNested_cycleIsAnErrorAtOnce(t *testing.T) {
 	}
 }
 
+// A loader that invalidates what it loads would find itself before a new
+// flight each time, and never come to an end.
+func TestNested_cycleAcrossChangesIsAnErrorAtOnce(t *testing.T) {
+	for _, name := range []string{"Invalidate", "InvalidateAll"} {
+		t.Run(name, func(t *testing.T) {
+			var c *Cache[string]
+			c = newTidy(t, func(ctx context.Context, key string) (string, error) {
+				if err := changes[name](c, key); err != nil {
+					return "", err
+				}
+				return c.Get(ctx, key)
+			}, plain[string](time.Minute))
+			_, err := c.Get(t.Context(), "k")
+			require.ErrorIs(t, err, ErrRecursiveLoad)
+			require.EqualValues(t, 1, c.Stats().Loads)
+		})
+	}
+}
+
 // Loads that wait for one another in a ring, each led by a reader of its own,
 // would wait for ever. The one that closes the ring is told.
 func TestNested_cycleAcrossCallersIsAnErrorAtOnce(t *testing.T) {
