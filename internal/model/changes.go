@@ -46,7 +46,7 @@ func (c *court) closed() error {
 		}
 	}
 	for _, r := range c.Reads {
-		if v := classify(r); first.End.Before(r.Start) && v != over && v != badKey && v != nothing {
+		if v := classify(r); first.End.Before(r.Start) && v != over && v != badKey && v != nothing && r.Verb != Warm {
 			return broken(Closed, "%v after Close: %s", r, r.outcome())
 		}
 	}
@@ -63,6 +63,9 @@ func (c *court) stuck() error {
 	at := c.closing.End.At
 	least, most := 0, 0
 	for _, l := range c.Loads {
+		if !l.isCall() {
+			continue
+		}
 		if l.Start.At <= at && l.End.At > at {
 			least++
 		}
@@ -87,13 +90,19 @@ func (c *court) counts() error {
 	told := make(map[verdict]uint64)
 	early, reads := uint64(0), uint64(0)
 	for _, r := range c.Reads {
-		if r.Verb == Peek {
+		if r.Verb == Peek || r.Verb == Warm {
 			continue
 		}
 		reads++
 		told[classify(r)]++
-		if r.Verb != Get && r.Result.State == earlybird.Early {
+		if r.Result.State == earlybird.Early {
 			early++
+		}
+	}
+	calls := uint64(0)
+	for _, l := range c.Loads {
+		if l.isCall() {
+			calls++
 		}
 	}
 	s := c.stats
@@ -102,14 +111,14 @@ func (c *court) counts() error {
 		counted, told uint64
 	}{
 		{"requests", s.Requests(), reads},
-		{"values", s.Hits + s.Early + s.Loaded + s.Joined, told[value]},
+		{"values", s.Hits + s.Early + s.Stale + s.Loaded + s.Joined, told[value]},
 		{"absences", s.NegativeHits + s.Refused + s.Absent, told[notThere]},
 		{"malformed keys", s.Malformed, told[badKey]},
 		{"failures", s.Failed, told[loadError]},
 		{"sheds", s.Shed, told[shed]},
 		{"readers who left", s.Left, told[left]},
 		{"reads after Close", s.Closed, told[over]},
-		{"loads", s.Loads, uint64(len(c.Loads))},
+		{"loads", s.Loads, calls},
 		{"loads that run", uint64(s.LoadsNow), 0},
 		{"readers that wait", uint64(s.Waiting), 0},
 		{"early refreshes", max(s.Early, early), s.Early}, // Get does not say

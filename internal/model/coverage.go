@@ -46,6 +46,22 @@ const (
 	SawMustMiss       Situation = "a read that had to be a remembered absence"
 	SawReleased       Situation = "a waiting read released by Close"
 	SawStuck          Situation = "a load that outlasted Close"
+
+	SawMany         Situation = "a value from GetMany"
+	SawBatch        Situation = "a load of several keys"
+	SawPartial      Situation = "a load of several keys that failed for some"
+	SawLeftOut      Situation = "a key that LoadMany left out"
+	SawStale        Situation = "a value past its life"
+	SawSpare        Situation = "a value in place of a failed load"
+	SawUnstored     Situation = "a value that was not to be stored"
+	SawInvalid      Situation = "an invalid value"
+	SawInvalidAgain Situation = "a value remembered to be invalid"
+	SawUnmodified   Situation = "a value that was not modified"
+	SawRenewed      Situation = "a value that lived on"
+	SawPrivate      Situation = "a copy of a value"
+	SawSpelled      Situation = "another spelling of a key"
+	SawWarmed       Situation = "a warm-up that loaded something"
+	SawRamped       Situation = "as many calls as the ramp allows"
 )
 
 // Situations are all of them.
@@ -57,6 +73,8 @@ var Situations = []Situation{
 	SawOverlapTimeout, SawOverlapFence, SawFenced,
 	SawNested, SawLacked, SawRecursive, SawFull, SawOver, SawOverloaded,
 	SawMustHit, SawMustMiss, SawReleased, SawStuck,
+	SawMany, SawBatch, SawPartial, SawLeftOut, SawStale, SawSpare, SawUnstored, SawInvalid,
+	SawInvalidAgain, SawUnmodified, SawRenewed, SawPrivate, SawSpelled, SawWarmed, SawRamped,
 }
 
 // Coverage counts how often each situation occurred.

@@ -18,11 +18,11 @@ func (c *court) failure(r *Read) error {
 	}
 	var late *Write
 	for _, l := range c.loadsOf[r.Key] {
-		if !tells(r.Err, l) || !waitedFor(r, l) {
+		if !tells(r.Err, l) || !waitedFor(r, l) && !c.remembers(r, l) {
 			continue
 		}
 		if late = c.superseded(l.Start, l.End, false, r); late == nil {
-			c.sawFailure(l)
+			c.sawFailure(r, l)
 			return nil
 		}
 	}
@@ -35,7 +35,11 @@ func (c *court) failure(r *Read) error {
 // tells reports whether err is what became of l.
 func tells(err error, l *Load) bool {
 	var panicked *earlybird.PanicError
+	var invalid *earlybird.InvalidError
+	var fault *Fault
 	switch l.Outcome {
+	case Invalid:
+		return errors.As(err, &invalid) && errors.As(err, &fault) && fault.Load == l.ID
 	case Failed:
 		return err == l.Fault
 	case Lacked: // may come without what it wraps, lest the key be taken for absent
@@ -96,7 +100,7 @@ func (c *court) shed(r *Read) error {
 	now := r.End.At
 	busy, queued := 0, 0
 	for _, l := range c.Loads {
-		if l.Start.At <= now && now <= l.End.At {
+		if l.isCall() && l.Start.At <= now && now <= l.End.At {
 			busy++
 		}
 	}
@@ -108,7 +112,14 @@ func (c *court) shed(r *Read) error {
 	if parent := c.loadByID[r.Parent]; parent != nil && r.Took() > 0 && r.Start.At < parent.Deadline {
 		return broken(Gate, "%v: %v after %v; it should have gone in the slot of %v", r, r.Err, r.Took(), parent)
 	}
-	if c.MaxLoads < 0 || busy < c.MaxLoads {
+	least := c.MaxLoads
+	switch {
+	case r.Verb == Many: // it may have been long before the end
+		least = 0
+	case c.Ramp > 0:
+		least = 1
+	}
+	if c.MaxLoads < 0 || busy < least {
 		return broken(Errors, "%v: %v while %d loads ran", r, r.Err, busy)
 	}
 	if queued <= 8*c.MaxLoads && !c.asked(r.Key, r.End) {

@@ -3,6 +3,7 @@ package model
 import (
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -45,6 +46,7 @@ func (g *generator) session(client int) []Op {
 	for len(ops) < g.p.OpsEach {
 		for i, o := range g.deed() {
 			o.Client = client
+			o.Keys = g.spell(o.Keys)
 			if i == 0 {
 				o.Wait = g.wait()
 			}
@@ -55,6 +57,21 @@ func (g *generator) session(client int) []Op {
 		ops = slices.Insert(ops, len(ops)*3/4, Op{Client: client, Wait: g.wait(), Verb: Close})
 	}
 	return ops
+}
+
+// spell returns keys as a client may write them.
+func (g *generator) spell(keys []string) []string {
+	if !g.p.Spells {
+		return keys
+	}
+	var all []string
+	for _, key := range keys {
+		if g.chance(0.3) {
+			key = strings.ToUpper(key)
+		}
+		all = append(all, key)
+	}
+	return all
 }
 
 // wait is how long a client thinks. Half of the waits are whole hundredths of
@@ -88,12 +105,16 @@ func (g *generator) deed() []Op {
 
 func (g *generator) read() Op {
 	switch x := g.r.Float64(); {
-	case x < 0.65:
+	case x < 0.6:
 		return Op{Verb: Lookup, Keys: []string{g.anyKey()}, Ctx: g.ctx()}
-	case x < 0.83:
+	case x < 0.76:
 		return Op{Verb: Get, Keys: []string{g.anyKey()}, Ctx: g.ctx()}
-	case x < 0.9:
+	case x < 0.83:
 		return Op{Verb: Peek, Keys: []string{g.anyKey()}}
+	case x < 0.9:
+		return Op{Verb: Many, Keys: append(g.crowded(), g.anyKey(), g.anyKey()), Ctx: g.ctx()}
+	case x < 0.92 && g.p.Warms:
+		return Op{Verb: Warm, Keys: g.crowded(), Ctx: Ctx{Kind: Deadline, After: time.Second + g.upTo(time.Second)}}
 	}
 	return Op{Verb: Crowd, Keys: g.crowded(), N: 1 + g.r.IntN(4), Ctx: g.ctx()}
 }

@@ -15,6 +15,7 @@ type Value struct {
 	Key     string
 	Version int // of the row
 	By      int // ID of the Load or Write
+	box     *box
 }
 
 func (v Value) String() string { return fmt.Sprintf("%s@%d by %d", v.Key, v.Version, v.By) }
@@ -38,28 +39,37 @@ func (s Span) Ended() bool { return s.End.Seq != 0 }
 // Took is how long the call ran, if it ended.
 func (s Span) Took() time.Duration { return s.End.At - s.Start.At }
 
-// Read is one call of Get, Lookup or Peek, by a client or by a loader.
+// Read is one call of Get, Lookup or Peek, by a client or by a loader, or one
+// key's part of GetMany or Warm. Of the latter it only has the beginning and
+// the end.
 type Read struct {
 	Span
 	ID     int
 	Client int
 	Parent int // the Load whose loader reads; 0 for a client
 	Verb   Verb
-	Key    string
+	Key    string // in its one spelling
+	Given  string
 	Ctx    Ctx
 
 	DoneBefore bool  // its context had ended when it began
 	CtxErr     error // of its context, when it ended
 
-	Result earlybird.Result[Value] // without State if the verb is Get
+	Result earlybird.Result[Value] // without State if the verb is Get or GetMany
+	Shared bool                    // somebody else had the value's copy before
 	Found  bool                    // by Peek
 	Err    error
 }
 
-// Load is one call of the loader.
+// stated reports whether the read says where its value came from.
+func (r *Read) stated() bool { return r.Verb == Lookup || r.Verb == Peek }
+
+// Load is one call of the loader or of Revalidate, or one key's part of a call
+// of LoadMany.
 type Load struct {
 	Span
 	ID       int
+	Call     int // ID of the call's first part
 	Key      string
 	Leader   int           // the Read whose context it was given; 0 if that does not show
 	Deadline time.Duration // of its context, since the run began; 0 for none
@@ -67,23 +77,43 @@ type Load struct {
 	Value    Value
 	Fault    error // what it returned, or panicked with
 	Cut      bool  // its context ended before the deadline
+	Old      Value // what Revalidate was given
+	Shared   bool  // somebody else had that copy before
+	LeftOut  bool  // LoadMany said nothing of the key
 }
 
 // Outcome is how a load ended.
 type Outcome string
 
 const (
-	Running  Outcome = "running"
-	Brought  Outcome = "value"
-	Absent   Outcome = "absent"
-	Failed   Outcome = "failed"
-	Lacked   Outcome = "lacked a dependency" // failed because its nested Get did
-	Panicked Outcome = "panicked"
-	Exited   Outcome = "goexited"
+	Running    Outcome = "running"
+	Brought    Outcome = "value"
+	Unmodified Outcome = "not modified" // Value is the one that Revalidate was given
+	Absent     Outcome = "absent"       // also by the word of Validate
+	Failed     Outcome = "failed"
+	Invalid    Outcome = "invalid"             // a value that Validate refuses
+	Lacked     Outcome = "lacked a dependency" // failed because its nested Get did
+	Panicked   Outcome = "panicked"
+	Exited     Outcome = "goexited"
 )
 
 // failed reports whether the load told neither of a value nor of an absence.
-func (l *Load) failed() bool { return l.Outcome != Brought && l.Outcome != Absent }
+func (l *Load) failed() bool { return !l.gave() && l.Outcome != Absent }
+
+// gave reports whether the load gave the cache a value to keep.
+func (l *Load) gave() bool { return l.Outcome == Brought || l.Outcome == Unmodified }
+
+// isCall reports whether l stands for its whole call.
+func (l *Load) isCall() bool { return l.Call == l.ID }
+
+// Warming is one call of Warm.
+type Warming struct {
+	Span
+	Client int
+	Keys   []string
+	Done   earlybird.Warmed
+	Err    error
+}
 
 // Write is one call that changes what the cache holds. Creating counts as two:
 // Created before the commit, and Created after it.
@@ -118,10 +148,11 @@ type History struct {
 	seq   int
 	ids   int
 
-	Reads  []*Read
-	Loads  []*Load
-	Writes []*Write
-	Origin []Row
+	Reads    []*Read
+	Loads    []*Load
+	Writes   []*Write
+	Warmings []*Warming
+	Origin   []Row
 }
 
 func newHistory() *History { return &History{began: time.Now()} }
@@ -145,6 +176,9 @@ func (h *History) beginLoad(l *Load) {
 	defer h.mu.Unlock()
 	h.ids++
 	l.ID, l.Outcome = h.ids, Running
+	if l.Call == 0 {
+		l.Call = l.ID
+	}
 	h.Loads = append(h.Loads, l)
 	l.Start = h.stampLocked()
 }
@@ -159,6 +193,13 @@ func (h *History) beginWrite(w *Write) {
 		w.Value.By = w.ID
 	}
 	h.Writes = append(h.Writes, w)
+	w.Start = h.stampLocked()
+}
+
+func (h *History) beginWarm(w *Warming) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.Warmings = append(h.Warmings, w)
 	w.Start = h.stampLocked()
 }
 

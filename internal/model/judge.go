@@ -10,7 +10,7 @@ import (
 // judge finds the first broken promise of a run, and what the run has seen.
 func judge(s Script, h *History, stats earlybird.Stats, hung bool) (Coverage, error) {
 	c := newCourt(s.Profile, h, stats)
-	checks := []func() error{c.hangs, c.reads, c.loads, c.overlaps, c.atOnce, c.writes, c.closed, c.counts}
+	checks := []func() error{c.hangs, c.reads, c.loads, c.overlaps, c.atOnce, c.warmed, c.writes, c.closed, c.counts}
 	if hung {
 		checks = []func() error{c.hangs, func() error { return broken(Answers, "the clients came to no end") }}
 	}
@@ -39,6 +39,7 @@ type court struct {
 	readByID map[int]*Read
 	loadByID map[int]*Load
 	setByID  map[int]*Write
+	renewals map[Value][]*Load // by which Revalidate let a value live on
 	readsOf  map[string][]*Read
 	loadsOf  map[string][]*Load
 	writesOf map[string][]*Write // those that touch the key, Close not among them
@@ -53,6 +54,7 @@ func newCourt(p Profile, h *History, stats earlybird.Stats) *court {
 		readByID: make(map[int]*Read),
 		loadByID: make(map[int]*Load),
 		setByID:  make(map[int]*Write),
+		renewals: make(map[Value][]*Load),
 		readsOf:  make(map[string][]*Read),
 		loadsOf:  make(map[string][]*Load),
 		writesOf: make(map[string][]*Write),
@@ -64,6 +66,9 @@ func newCourt(p Profile, h *History, stats earlybird.Stats) *court {
 	for _, l := range h.Loads {
 		c.loadByID[l.ID] = l
 		c.loadsOf[l.Key] = append(c.loadsOf[l.Key], l)
+		if l.Outcome == Unmodified {
+			c.renewals[l.Value] = append(c.renewals[l.Value], l)
+		}
 		c.longest = max(c.longest, min(l.Took(), p.LoadTimeout))
 	}
 	for _, w := range h.Writes {

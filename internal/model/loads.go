@@ -1,7 +1,9 @@
 package model
 
 import (
+	"math"
 	"slices"
+	"time"
 
 	"github.com/earlybird-cache/earlybird"
 )
@@ -27,10 +29,12 @@ func (c *court) load(l *Load) error {
 		return broken(Near, "%v was started by %v", l, leader)
 	case leader.DoneBefore && leader.Err != nil:
 		return broken(Detached, "%v was started by %v, whose context had ended", l, leader)
-	case leader.Verb != Get && leader.Err == nil && leader.Result.State == earlybird.Fresh:
+	case leader.Verb == Lookup && leader.Err == nil && leader.Result.State == earlybird.Fresh:
 		return broken(Near, "%v was started by %v, a hit", l, leader)
 	case l.Deadline != l.Start.At+c.LoadTimeout:
 		return broken(Detached, "%v has until %v; it began at %v", l, l.Deadline, l.Start.At)
+	case l.Shared:
+		return broken(Private, "%v was given a copy of %v that somebody else has", l, l.Old)
 	case l.Cut && !c.isClosing(l.End):
 		return broken(Detached, "the context of %v ended before its deadline", l)
 	}
@@ -72,11 +76,12 @@ func (c *court) overlap(a, b *Load) error {
 // refreshes that.
 func (c *court) needed(a, b *Load) error {
 	age := b.Start.At - a.End.At
-	if a.Outcome != Brought || c.Rows > c.MaxEntries || age >= c.least(c.TTL) ||
-		!c.wasStored(a) || c.parted(a, b) || c.lost(a.Key, a.End, Absent, b.Start) {
+	s, ok := c.source(a.ID)
+	if !ok || c.Rows > c.MaxEntries || age >= c.shortest(s) ||
+		!c.wasStored(a) || c.parted(a, b) || c.lostValue(a.Key, s, b.Start) {
 		return nil
 	}
-	if leader := c.readByID[b.Leader]; leader.Err == nil && leader.Result.Value.By != b.ID {
+	if leader := c.readByID[b.Leader]; leader.Verb != Warm && leader.Err == nil && leader.Result.Value.By != b.ID {
 		return nil // it was served something, so this is a refresh
 	}
 	return broken(OneLoad, "%v began though %v had just left %v", b, a, a.Value)
@@ -109,7 +114,7 @@ func (c *court) atOnce() error {
 	for _, l := range c.Loads {
 		running, slots := 0, make(map[int]bool)
 		for _, o := range c.Loads {
-			if l.Start.Before(o.Start) || o.End.Before(l.Start) {
+			if !o.isCall() || l.Start.Before(o.Start) || o.End.Before(l.Start) {
 				continue
 			}
 			running++
@@ -117,7 +122,11 @@ func (c *court) atOnce() error {
 				slots[of[0]] = true
 			}
 		}
-		if len(slots) > c.MaxLoads {
+		limit := c.limit(l)
+		if len(slots) == limit && limit < c.MaxLoads {
+			c.saw[SawRamped]++
+		}
+		if len(slots) > limit {
 			return broken(Gate, "loads ran in %d slots when %v began", len(slots), l)
 		}
 		if len(slots) == c.MaxLoads {
@@ -128,6 +137,22 @@ func (c *court) atOnce() error {
 		}
 	}
 	return nil
+}
+
+// limit is how many calls may run when l begins, of those that have slots: less
+// than MaxLoads while the cache is cold.
+func (c *court) limit(l *Load) int {
+	var cold time.Duration
+	for _, w := range c.changes {
+		if w.Verb == InvalidateAll && w.Err == nil && w.End.At < l.Start.At {
+			cold = max(cold, w.End.At)
+		}
+	}
+	done := float64(l.Start.At-cold) / float64(c.Ramp)
+	if c.Ramp <= 0 || done >= 1 {
+		return c.MaxLoads
+	}
+	return max(1, int(float64(c.MaxLoads)/16*math.Pow(16, done)))
 }
 
 // slots returns the loads in whose slot l may run, its own being the last

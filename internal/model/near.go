@@ -14,13 +14,13 @@ func (c *court) served(r *Read) error {
 	}
 	if s, ok := c.heldValue(r); ok {
 		c.saw[SawMustHit]++
-		if classify(r) != value || r.Took() != 0 || r.Result.State == earlybird.Loaded || r.Result.State == earlybird.Joined {
+		if classify(r) != value || r.Took() != 0 && r.Verb != Many || r.Result.State == earlybird.Loaded || r.Result.State == earlybird.Joined {
 			return broken(Near, "%v: %s after %v; %v was in memory since %v", r, r.outcome(), r.Took(), s.value, s.done.At)
 		}
 	}
 	if l, ok := c.heldAbsence(r); ok {
 		c.saw[SawMustMiss]++
-		if v := classify(r); v != notThere && v != nothing || r.Took() != 0 {
+		if v := classify(r); v != notThere && v != nothing || r.Took() != 0 && r.Verb != Many {
 			return broken(Near, "%v: %s after %v; the absence found by %v was remembered", r, r.outcome(), r.Took(), l)
 		}
 	}
@@ -37,7 +37,7 @@ func (c *court) heldValue(r *Read) (source, bool) {
 	}
 	certain := func(s source) bool {
 		age := r.Start.At - s.done.At
-		return age > 0 && age < c.least(c.TTL) && !c.lost(r.Key, s.done, Absent, r.End)
+		return age > 0 && age < c.shortest(s) && !c.lostValue(r.Key, s, r.End)
 	}
 	for _, l := range c.loadsOf[r.Key] {
 		if s, ok := c.source(l.ID); ok && certain(s) && c.wasStored(l) {
@@ -60,7 +60,7 @@ func (c *court) heldAbsence(r *Read) (*Load, bool) {
 	for _, l := range c.loadsOf[r.Key] {
 		age := r.Start.At - l.End.At
 		if l.Outcome == Absent && age > 0 && age < c.least(c.NegativeTTL) &&
-			c.wasStored(l) && !c.lost(r.Key, l.End, Brought, r.End) {
+			c.wasStored(l) && !c.lostAbsence(r.Key, l, r.End) {
 			return l, true
 		}
 	}
@@ -95,16 +95,31 @@ func (c *court) stands(w *Write) bool {
 	return w.Err == nil
 }
 
-// lost reports whether what was stored for key at s may have been taken away
-// by t: by a change, or by a load with the contrary outcome.
-func (c *court) lost(key string, s Stamp, contrary Outcome, t Stamp) bool {
-	for _, w := range c.writesOf[key] {
-		if w.Start.At > s.At && w.Start.Before(t) {
+// lostValue reports whether what s stored for key may have been taken away by
+// t: by a change, or by another load.
+func (c *court) lostValue(key string, s source, t Stamp) bool {
+	for _, l := range c.loadsOf[key] {
+		if l != s.load && !l.failed() && l.End.At >= s.done.At && l.End.Before(t) {
 			return true
 		}
 	}
+	return c.changed(key, s.done, t)
+}
+
+// lostAbsence is the same for the absence that a left.
+func (c *court) lostAbsence(key string, a *Load, t Stamp) bool {
 	for _, l := range c.loadsOf[key] {
-		if l.Outcome == contrary && l.End.At >= s.At && l.End.Before(t) {
+		if (l.gave() || l.Outcome == Invalid) && l.End.At >= a.End.At && l.End.Before(t) {
+			return true
+		}
+	}
+	return c.changed(key, a.End, t)
+}
+
+// changed reports whether a change of key may have come between s and t.
+func (c *court) changed(key string, s, t Stamp) bool {
+	for _, w := range c.writesOf[key] {
+		if w.Start.At > s.At && w.Start.Before(t) {
 			return true
 		}
 	}
@@ -115,7 +130,7 @@ func (c *court) lost(key string, s Stamp, contrary Outcome, t Stamp) bool {
 // so; one that says Fresh drew nothing that would have had to start one.
 func (c *court) elected(r *Read, s source) error {
 	early := r.Result.State == earlybird.Early
-	shortest := s.done.At + c.least(c.TTL) - r.Start.At // what is left of its life, at least
+	shortest := s.done.At + c.shortest(s) - r.Start.At // what is left of its life, at least
 	switch {
 	case early && r.Verb == Peek:
 		return broken(Early, "%v started a refresh", r)
@@ -139,9 +154,12 @@ const leastBackoff = 10 * time.Millisecond
 // electedOnce: nobody else's refresh of the same value is under way when r
 // starts its own, or failed but a moment ago.
 func (c *court) electedOnce(r *Read) error {
+	if c.Revalidates {
+		return nil // the same value may be refreshed again
+	}
 	for _, l := range c.loadsOf[r.Key] {
 		first := c.readByID[l.Leader]
-		if first == nil || first == r || first.Verb == Get || first.Result.State != earlybird.Early ||
+		if first == nil || first == r || !first.stated() || first.Result.State != earlybird.Early ||
 			first.Result.Value != r.Result.Value || r.Start.At <= l.Start.At {
 			continue
 		}

@@ -16,6 +16,8 @@ const (
 	Lookup Verb = "lookup"
 	Peek   Verb = "peek"
 	Crowd  Verb = "crowd" // N concurrent Lookups of each key
+	Many   Verb = "getmany"
+	Warm   Verb = "warm"
 
 	Set           Verb = "set" // change the row, then Set what it now is
 	Invalidate    Verb = "invalidate"
@@ -30,7 +32,7 @@ const (
 )
 
 var verbs = []Verb{
-	Get, Lookup, Peek, Crowd,
+	Get, Lookup, Peek, Crowd, Many, Warm,
 	Set, Invalidate, InvalidateAll, Created, Creating,
 	Change, Delete, Release, Close,
 }

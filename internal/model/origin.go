@@ -13,6 +13,7 @@ import (
 
 // origin holds the rows and plays the loader.
 type origin struct {
+	profile Profile
 	history *History
 	read    func(ctx context.Context, parent int, key string) error // a nested Get
 
@@ -27,6 +28,7 @@ type origin struct {
 
 func newOrigin(h *History, s Script) *origin {
 	o := &origin{
+		profile: s.Profile,
 		history: h,
 		rows:    make(map[string]int),
 		plans:   make(map[string][]Plan),
@@ -121,12 +123,27 @@ type answer struct {
 
 // load is the cache's loader.
 func (o *origin) load(ctx context.Context, key string) (Value, error) {
-	l := &Load{Key: key, Leader: readerOf(ctx)}
+	return o.loadAs(ctx, o.newLoad(ctx, key))
+}
+
+// revalidate is the cache's Options.Revalidate.
+func (o *origin) revalidate(ctx context.Context, key string, old Value) (Value, error) {
+	l := o.newLoad(ctx, key)
+	l.Old, l.Shared = old.claim(earlybird.Off)
+	return o.loadAs(ctx, l)
+}
+
+func (o *origin) newLoad(ctx context.Context, key string) *Load {
+	l := &Load{Key: key, Leader: leaderOf(ctx, key)}
 	if d, ok := ctx.Deadline(); ok {
 		l.Deadline = d.Sub(o.history.began)
 	}
+	return l
+}
+
+func (o *origin) loadAs(ctx context.Context, l *Load) (Value, error) {
 	o.history.beginLoad(l)
-	a := o.answer(ctx, l.ID, o.plan(key))
+	a := o.answer(ctx, l, o.plan(l.Key))
 	o.history.end(&l.Span, func() {
 		l.Outcome, l.Value, l.Fault = a.outcome, a.value, a.fault
 		l.Cut = ctx.Err() != nil && time.Since(o.history.began) < l.Deadline
@@ -136,24 +153,32 @@ func (o *origin) load(ctx context.Context, key string) (Value, error) {
 		panic(a.fault)
 	case Exited:
 		runtime.Goexit()
+	case Unmodified:
+		return Value{}, earlybird.ErrNotModified
 	}
-	return a.value, a.fault
+	return o.profile.boxed(a.value, l.ID), a.fault
 }
 
 // answer does what p says, and returns what load is to do in the end.
-func (o *origin) answer(ctx context.Context, load int, p Plan) answer {
+func (o *origin) answer(ctx context.Context, l *Load, p Plan) answer {
 	if p.Nest != "" {
-		if err := o.read(ctx, load, p.Nest); err != nil {
-			return answer{outcome: Lacked, fault: &Fault{load, err}}
+		if err := o.read(ctx, l.ID, p.Nest); err != nil {
+			return answer{outcome: Lacked, fault: &Fault{l.ID, err}}
 		}
 	}
 	version, present := o.row(p.Key)
 	if err := o.work(ctx, p); err != nil {
-		return answer{outcome: Failed, fault: &Fault{load, err}}
+		return answer{outcome: Failed, fault: &Fault{l.ID, err}}
 	}
 	if p.Late {
 		version, present = o.row(p.Key)
 	}
+	return o.conclude(l, p, version, present)
+}
+
+// conclude is how l ends if it finds the row so.
+func (o *origin) conclude(l *Load, p Plan, version int, present bool) answer {
+	load := l.ID
 	switch {
 	case !present && p.Bare:
 		return answer{outcome: Absent, fault: earlybird.ErrNotFound}
@@ -172,7 +197,10 @@ func (o *origin) answer(ctx context.Context, load int, p Plan) answer {
 	case Goexits:
 		return answer{outcome: Exited}
 	}
-	return answer{outcome: Brought, value: Value{Key: p.Key, Version: version, By: load}}
+	if l.Old.Version == version {
+		return answer{outcome: Unmodified, value: l.Old}
+	}
+	return answer{outcome: o.profile.judged(version), value: Value{Key: l.Key, Version: version, By: load}}
 }
 
 // work takes the time that p says. It returns an error only if p heeds ctx and

@@ -23,6 +23,16 @@ type Profile struct {
 	Jitter, Beta                       float64
 	MaxLoads, MaxEntries, MaxNegatives int
 	Guard                              bool
+	StaleWhileRevalidate, StaleIfError time.Duration // 0: off
+	Ramp                               time.Duration // 0: off
+
+	Varied      bool // TTLFor says something
+	Validates   bool
+	Revalidates bool
+	Clones      bool
+	Spells      bool // Canonical ignores case
+	Batches     bool // there is a LoadMany
+	Warms       bool // some clients Warm
 
 	Draw float64 // what Options.Rand always says; 0: it is random, at least leastDraw
 
@@ -111,7 +121,32 @@ func Profiles() []Profile {
 	closing := usual("closing")
 	closing.Closes, closing.OpsEach = true, 20
 
-	return []Profile{plain, single, calm, eager, late, amnesic, guarded, narrow, nested, tight, flood, closing}
+	// Values outlive their life, and stand in for loads that fail.
+	stale := usual("stale")
+	stale.StaleWhileRevalidate, stale.TTL, stale.Reading = 300*time.Millisecond, 300*time.Millisecond, 0.9
+	spare := usual("spare")
+	spare.StaleIfError, spare.TTL, spare.Reading, spare.Failing = time.Second, 200*time.Millisecond, 0.9, 0.5
+
+	varied := usual("varied")
+	varied.Varied, varied.Validates, varied.Reading = true, true, 0.8
+
+	renewing := usual("renewing")
+	renewing.Revalidates, renewing.Clones, renewing.Reading = true, true, 0.9
+	renewing.TTL, renewing.StaleWhileRevalidate = 300*time.Millisecond, 100*time.Millisecond
+
+	// Several keys at once, spelled this way and that.
+	batches := usual("batches")
+	batches.Batches, batches.Spells, batches.Clones, batches.Warms = true, true, true, true
+	batches.Rows, batches.Crowds, batches.MaxLoads, batches.Beta = 8, 6, 4, 2
+
+	ramped := usual("ramped")
+	ramped.Ramp, ramped.MaxLoads, ramped.Rows, ramped.Crowds = 2*time.Second, 8, 14, 12
+	ramped.Warms = true
+
+	return []Profile{
+		plain, single, calm, eager, late, amnesic, guarded, narrow, nested, tight, flood, closing,
+		stale, spare, varied, renewing, batches, ramped,
+	}
 }
 
 // ProfileNamed returns the profile of that name.
@@ -127,7 +162,7 @@ func ProfileNamed(name string) (Profile, error) {
 // Options returns the options of a cache of this profile.
 func (p Profile) Options(seed uint64) (earlybird.Options[Value], error) {
 	guard, err := p.guard()
-	return earlybird.Options[Value]{
+	o := earlybird.Options[Value]{
 		Name:         p.Name,
 		TTL:          p.TTL,
 		Jitter:       p.Jitter,
@@ -144,7 +179,31 @@ func (p Profile) Options(seed uint64) (earlybird.Options[Value], error) {
 		GuardPart:    id,
 		Now:          time.Now,
 		Rand:         p.rand(seed),
-	}, err
+
+		StaleWhileRevalidate: p.StaleWhileRevalidate,
+		StaleIfError:         p.StaleIfError,
+	}
+	p.addTo(&o)
+	return o, err
+}
+
+// addTo adds what few profiles have.
+func (p Profile) addTo(o *earlybird.Options[Value]) {
+	if p.Ramp != 0 {
+		o.Ramp = p.Ramp
+	}
+	if p.Varied {
+		o.TTLFor = p.ttlFor
+	}
+	if p.Validates {
+		o.Validate = p.validate
+	}
+	if p.Clones {
+		o.Clone = clone
+	}
+	if p.Spells {
+		o.Canonical = p.canon
+	}
 }
 
 // guard returns a guard that knows of nothing in particular.

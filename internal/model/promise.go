@@ -20,6 +20,8 @@ const (
 	Detached Promise = "a load belongs to no reader: it has LoadTimeout, and starts for readers who wait"
 	Closed   Promise = "after Close nothing runs and nothing is answered"
 	Changes  Promise = "a change takes effect at once and does not fail"
+	Private  Promise = "a copy of a value that is handed out is nobody else's"
+	Warms    Promise = "Warm deals with each of its keys, and says how"
 	Counted  Promise = "Stats has every read in one class, and every load"
 )
 

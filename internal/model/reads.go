@@ -51,6 +51,9 @@ func classify(r *Read) verdict {
 // reads holds every read to what it may have been told.
 func (c *court) reads() error {
 	for _, r := range c.Reads {
+		if r.Verb == Warm {
+			continue
+		}
 		for _, check := range []func(*Read) error{c.punctual, c.shaped, c.served, c.answered} {
 			if err := check(r); err != nil {
 				return err
@@ -107,26 +110,47 @@ func (c *court) answered(r *Read) error {
 	return nil
 }
 
-// value: it was brought by a load or a Set that had not been superseded when
-// the read began. Its life counts from when it was stored, which is when its
-// load ended; the origin held it at some instant of that load.
+// value: it was brought by a load or a Set, or brought again by a load that
+// found it not modified, and that had not been superseded when the read began.
+// Its life counts from when it was stored, which is when its load ended; the
+// origin held it at some instant of that load.
 func (c *court) value(r *Read) error {
+	err := broken(Truth, "%v got %v, which nobody brought", r, r.Result.Value)
+	for _, s := range c.sources(r) {
+		if err = c.given(r, s); err == nil {
+			c.sawValue(r, s)
+			return nil
+		}
+	}
+	return err
+}
+
+// sources returns whatever may have brought r's value. The first is not the
+// most likely one.
+func (c *court) sources(r *Read) (all []source) {
 	v := r.Result.Value
-	source, ok := c.source(v.By)
-	if !ok || source.value != v || v.Key != r.Key {
-		return broken(Truth, "%v got %v, which nobody brought", r, v)
+	if s, ok := c.source(v.By); ok && s.value == v && v.Key == r.Key {
+		all = append(all, s)
 	}
-	if age := r.Start.At - source.done.At; age >= c.TTL {
-		return broken(Truth, "%v got %v, stored %v before", r, v, age)
+	for _, l := range c.renewals[v] {
+		if s, ok := c.source(l.ID); ok && l.Key == r.Key && l.Start.Before(r.End) {
+			all = append(all, s)
+		}
 	}
-	if w := c.superseded(source.began, source.done, true, r); w != nil {
-		return broken(Fence, "%v got %v, which %v had put an end to", r, v, w)
+	return all
+}
+
+func (c *court) given(r *Read, s source) error {
+	if r.Shared {
+		return broken(Private, "%v got a copy of %v that somebody else has", r, s.value)
 	}
-	if err := c.state(r, source); err != nil {
+	if err := c.outlived(r, s); err != nil {
 		return err
 	}
-	c.sawValue(r, source)
-	return nil
+	if w := c.superseded(s.began, s.done, true, r); w != nil {
+		return broken(Fence, "%v got %v, which %v had put an end to", r, s.value, w)
+	}
+	return c.state(r, s)
 }
 
 // source is a load or a Set, as far as it brought a value.
@@ -139,7 +163,7 @@ type source struct {
 }
 
 func (c *court) source(id int) (source, bool) {
-	if l := c.loadByID[id]; l != nil && l.Outcome == Brought {
+	if l := c.loadByID[id]; l != nil && l.gave() {
 		return source{value: l.Value, began: l.Start, done: l.End, load: l}, true
 	}
 	if w := c.setByID[id]; w != nil {
@@ -152,16 +176,21 @@ func (c *court) source(id int) (source, bool) {
 
 // state: it says how the value was come by.
 func (c *court) state(r *Read, s source) error {
-	if r.Verb == Get {
+	if !r.stated() {
 		return nil
 	}
+	stale := r.Result.State == earlybird.Stale
 	held := r.Result.State == earlybird.Fresh || r.Result.State == earlybird.Early
 	switch {
 	case held && r.Took() != 0:
 		return broken(Near, "%v waited %v for what it says was in memory", r, r.Took())
-	case held && r.Result.Age != r.End.At-s.done.At:
+	case stale && r.End.At-s.done.At < c.shortest(s):
+		return broken(Truth, "%v calls %v stale after %v", r, s.value, r.End.At-s.done.At)
+	case stale && r.Took() != 0 && !c.failing(r, s):
+		return broken(Near, "%v waited %v for what was in memory, and no load failed", r, r.Took())
+	case (held || stale) && r.Result.Age != r.End.At-s.done.At:
 		return broken(Truth, "%v says that %v is %v old; it is %v", r, s.value, r.Result.Age, r.End.At-s.done.At)
-	case r.Result.State == earlybird.Loaded && (s.load == nil || s.load.Leader != r.ID):
+	case r.Result.State == earlybird.Loaded && (s.load == nil || s.load.Leader != r.ID) && !c.stoodIn(r, s):
 		return broken(Truth, "%v says that it loaded %v", r, s.value)
 	}
 	return c.elected(r, s)
@@ -208,4 +237,10 @@ func (c *court) added(r *Read) bool {
 		}
 	}
 	return false
+}
+
+// stoodIn reports whether r's own load can have failed, and what somebody else
+// had stored meanwhile was given in its place.
+func (c *court) stoodIn(r *Read, s source) bool {
+	return c.StaleIfError+c.StaleWhileRevalidate > 0 && r.Took() > 0 && c.failing(r, s)
 }

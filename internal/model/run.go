@@ -24,6 +24,12 @@ func Run(s Script) (Coverage, error) {
 	if err != nil {
 		return nil, err
 	}
+	if s.Profile.Batches {
+		opts.LoadMany = r.origin.loadMany
+	}
+	if s.Profile.Revalidates {
+		opts.Revalidate = r.origin.revalidate
+	}
 	if r.cache, err = earlybird.New(r.origin.load, opts); err != nil {
 		return nil, err
 	}
@@ -91,6 +97,10 @@ func (r *run) do(client int, o Op) {
 	switch o.Verb {
 	case Get, Lookup, Peek:
 		r.read(client, o.Verb, o.Keys[0], o.Ctx)
+	case Many:
+		r.many(client, o)
+	case Warm:
+		r.warm(client, o)
 	case Crowd:
 		r.crowd(client, o)
 	case Set:
@@ -117,23 +127,28 @@ func (r *run) do(client int, o Op) {
 }
 
 func (r *run) eachRow(client int, o Op, f func(key string)) {
-	for _, key := range o.Keys {
+	for _, key := range r.script.Profile.canonAll(o.Keys) {
 		f(key)
 	}
 }
 
 func (r *run) write(client int, o Op, f func() error) {
-	w := &Write{Client: client, Verb: o.Verb, Keys: o.Keys}
+	w := &Write{Client: client, Verb: o.Verb, Keys: r.script.Profile.canonAll(o.Keys)}
 	r.history.beginWrite(w)
 	err := f()
 	r.history.end(&w.Span, func() { w.Err = err })
 }
 
-func (r *run) set(client int, key string) {
+func (r *run) set(client int, given string) {
+	p := r.script.Profile
+	key := p.canon(given)
 	w := &Write{Client: client, Verb: Set, Keys: []string{key}}
 	w.Value = Value{Key: key, Version: r.origin.change(client, key)}
+	for p.judged(w.Value.Version) != Brought { // nobody Sets what does not pass Validate
+		w.Value.Version = r.origin.change(client, key)
+	}
 	r.history.beginWrite(w)
-	err := r.cache.Set(context.Background(), key, w.Value)
+	err := r.cache.Set(context.Background(), given, p.boxed(w.Value, w.ID))
 	r.history.end(&w.Span, func() { w.Err = err })
 }
 
@@ -142,8 +157,9 @@ var errCommit = errors.New("the commit failed")
 // creating writes Creating down as the two calls of Created that it promises.
 // If the commit fails, its error hides how the second one went.
 func (r *run) creating(client int, o Op) {
-	before := &Write{Client: client, Verb: Created, Keys: o.Keys}
-	after := &Write{Client: client, Verb: Created, Keys: o.Keys}
+	keys := r.script.Profile.canonAll(o.Keys)
+	before := &Write{Client: client, Verb: Created, Keys: keys}
+	after := &Write{Client: client, Verb: Created, Keys: keys}
 	r.history.beginWrite(before)
 	err := r.cache.Creating(context.Background(), o.Keys, func() error {
 		r.history.end(&before.Span, func() {})
@@ -152,7 +168,7 @@ func (r *run) creating(client int, o Op) {
 		if o.Fails {
 			return errCommit
 		}
-		for _, key := range o.Keys {
+		for _, key := range keys {
 			r.origin.change(client, key)
 		}
 		return nil
@@ -172,47 +188,6 @@ func (r *run) crowd(client int, o Op) {
 		}
 	}
 	readers.Wait()
-}
-
-func (r *run) read(client int, verb Verb, key string, c Ctx) {
-	r.readAs(context.Background(), &Read{Client: client, Verb: verb, Key: key, Ctx: c})
-}
-
-// nested is a Get that a loader does.
-func (r *run) nested(ctx context.Context, parent int, key string) error {
-	n := &Read{Parent: parent, Verb: Get, Key: key}
-	r.readAs(ctx, n)
-	return n.Err
-}
-
-type readerKey struct{}
-
-// readerOf returns the ID of the read whose context ctx comes from, or 0.
-func readerOf(ctx context.Context) int {
-	id, _ := ctx.Value(readerKey{}).(int)
-	return id
-}
-
-func (r *run) readAs(parent context.Context, read *Read) {
-	ctx, stop := read.Ctx.with(parent)
-	defer stop()
-	read.DoneBefore = ctx.Err() != nil
-	r.history.beginRead(read)
-	ctx = context.WithValue(ctx, readerKey{}, read.ID)
-
-	var result earlybird.Result[Value]
-	found, err := true, error(nil)
-	switch read.Verb {
-	case Get:
-		result.Value, err = r.cache.Get(ctx, read.Key)
-	case Peek:
-		result, found = r.cache.Peek(read.Key)
-	default:
-		result, err = r.cache.Lookup(ctx, read.Key)
-	}
-	r.history.end(&read.Span, func() {
-		read.Result, read.Found, read.Err, read.CtxErr = result, found, err, ctx.Err()
-	})
 }
 
 // finish closes the cache, unless the script did, tries it once more, and

@@ -11,10 +11,11 @@ func (c *court) sawValue(r *Read, s source) {
 	if s.set != nil {
 		c.saw[SawSet]++
 	}
+	c.sawMore(r, s)
 	switch {
 	case r.Verb == Peek:
 		c.saw[SawPeek]++
-	case r.Verb == Get:
+	case !r.stated():
 	case r.Result.State == earlybird.Loaded:
 		c.saw[SawLoaded]++
 		c.sawExpired(r)
@@ -34,11 +35,25 @@ func (c *court) sawValue(r *Read, s source) {
 	}
 }
 
+func (c *court) sawMore(r *Read, s source) {
+	for situation, seen := range map[Situation]bool{
+		SawMany:    r.Verb == Many,
+		SawPrivate: c.Clones,
+		SawSpelled: r.Given != r.Key,
+		SawRenewed: s.load != nil && s.load.Outcome == Unmodified && !waitedFor(r, s.load),
+	} {
+		if seen {
+			c.saw[situation]++
+		}
+	}
+}
+
 // sawExpired looks for a value that was there, and had nothing against it but
 // its age.
 func (c *court) sawExpired(r *Read) {
 	for _, l := range c.loadsOf[r.Key] {
-		if l.Outcome == Brought && l.End.At+c.TTL <= r.Start.At && c.wasStored(l) && !c.lost(r.Key, l.End, Absent, r.End) {
+		s, ok := c.source(l.ID)
+		if ok && c.life(s.value) > 0 && l.End.At+c.life(s.value) <= r.Start.At && c.wasStored(l) && !c.lostValue(r.Key, s, r.Start) {
 			c.saw[SawExpired]++
 			return
 		}
@@ -49,7 +64,7 @@ func (c *court) sawExpired(r *Read) {
 // later read that nevertheless got the value.
 func (c *court) sawEarlyEnd(r *Read) {
 	for _, l := range c.loadsOf[r.Key] {
-		if l.Leader != r.ID || l.Outcome == Brought || l.Outcome == Absent {
+		if l.Leader != r.ID || !l.failed() {
 			continue
 		}
 		for _, o := range c.readsOf[r.Key] {
@@ -90,8 +105,12 @@ func (c *court) sawAbsence(r *Read, l *Load) {
 	}
 }
 
-func (c *court) sawFailure(l *Load) {
+func (c *court) sawFailure(r *Read, l *Load) {
 	switch {
+	case l.Outcome == Invalid && !waitedFor(r, l):
+		c.saw[SawInvalidAgain]++
+	case l.Outcome == Invalid:
+		c.saw[SawInvalid]++
 	case l.Outcome == Panicked:
 		c.saw[SawPanic]++
 	case l.Outcome == Exited:
@@ -104,6 +123,18 @@ func (c *court) sawFailure(l *Load) {
 }
 
 func (c *court) sawLoad(l *Load) {
+	switch {
+	case !l.isCall():
+		c.saw[SawBatch]++
+		if first := c.loadByID[l.Call]; l.failed() && first.gave() || l.gave() && first.Outcome == Failed {
+			c.saw[SawPartial]++
+		}
+	case l.Outcome == Unmodified:
+		c.saw[SawUnmodified]++
+	}
+	if l.LeftOut {
+		c.saw[SawLeftOut]++
+	}
 	if c.readByID[l.Leader].Parent != 0 {
 		c.saw[SawNested]++
 	}

@@ -30,6 +30,10 @@ func (h *History) String() string {
 		tell(w.Start, "%v begins", w)
 		tell(w.End, "%v returns %v", w, w.Err)
 	}
+	for _, w := range h.Warmings {
+		tell(w.Start, "%v begins", w)
+		tell(w.End, "%v returns %v, %+v", w, w.Err, w.Done)
+	}
 	for _, r := range h.Origin {
 		tell(r.Stamp, "origin: client %d makes %s version %d", r.Client, r.Key, r.Version)
 	}
@@ -55,7 +59,7 @@ func (r *Read) outcome() string {
 		return fmt.Sprintf("error %v", r.Err)
 	case r.Verb == Peek && !r.Found:
 		return "nothing near"
-	case r.Verb == Get:
+	case r.Verb == Get || r.Verb == Many:
 		return r.Result.Value.String()
 	}
 	return fmt.Sprintf("%v, state %v, age %v", r.Result.Value, r.Result.State, r.Result.Age)
@@ -68,10 +72,17 @@ func (l *Load) outcome() string {
 	if l.Cut {
 		cut = ", its context cut short"
 	}
-	if l.Outcome == Brought {
-		return fmt.Sprintf("%v%s", l.Value, cut)
+	if l.Outcome == Brought || l.Outcome == Invalid {
+		return fmt.Sprintf("%s: %v%s", l.Outcome, l.Value, cut)
+	}
+	if l.Outcome == Unmodified {
+		return fmt.Sprintf("%v: %v%s", l.Outcome, l.Value, cut)
 	}
 	return fmt.Sprintf("%s: %v%s", l.Outcome, l.Fault, cut)
+}
+
+func (w *Warming) String() string {
+	return fmt.Sprintf("client %d: warm %s", w.Client, strings.Join(w.Keys, " "))
 }
 
 func (w *Write) String() string {
