@@ -39,6 +39,7 @@ type Command struct {
 	timeout  time.Duration
 	servers  int
 	service  time.Duration
+	zero     bool
 }
 
 // maxReads keeps a run within the memory and the patience of one person.
@@ -86,6 +87,7 @@ func (c *Command) flags() *flag.FlagSet {
 	f.DurationVar(&c.timeout, "timeout", 2*time.Second, "`time` after which a client gives up")
 	f.IntVar(&c.servers, "servers", 220, "`calls` that the origin serves at once")
 	f.DurationVar(&c.service, "service", 250*time.Millisecond, "mean `time` that a call takes at the origin")
+	f.BoolVar(&c.zero, "zero", false, "caches keep nothing: the hit ratio is 0 for ever")
 	return f
 }
 
@@ -201,6 +203,7 @@ func (c *Command) setup(stream *workload.Stream) Setup {
 		TTL:        c.ttl,
 		MaxEntries: c.entries,
 		Timeout:    c.timeout,
+		KeepNone:   c.zero,
 	}
 }
 

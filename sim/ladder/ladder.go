@@ -20,7 +20,8 @@ import (
 	"github.com/earlybird-cache/earlybird/sim/workload"
 )
 
-// A Setup is what all rungs have in common. Every field must be set.
+// A Setup is what all rungs have in common. Every field must be set, but for
+// KeepNone.
 type Setup struct {
 	Stream     *workload.Stream
 	Origin     origin.Params
@@ -28,6 +29,7 @@ type Setup struct {
 	TTL        time.Duration // of every cache
 	MaxEntries int           // of every cache
 	Timeout    time.Duration // after which a client gives up; it does not try again
+	KeepNone   bool          // no cache keeps anything: how the origin fares without hits
 }
 
 // A Row is what one rung did. Durations are in milliseconds.

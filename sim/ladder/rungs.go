@@ -62,6 +62,10 @@ func (s Setup) optionsOf(i int) options {
 	for _, rung := range rungs[:i+1] {
 		rung.add(&o, s)
 	}
+	if s.KeepNone {
+		o.TTLFor = func(string, product) time.Duration { return earlybird.Off }
+		o.NegativeTTL = earlybird.Off
+	}
 	return o
 }
 

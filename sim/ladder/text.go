@@ -64,7 +64,11 @@ func writeSetup(w io.Writer, s Setup, c workload.Census) {
 		fmt.Fprintf(w, "  %s of them are hostile: %s malformed, the others for %s absent ids.\n",
 			grouped(c.Malformed+c.Absent), grouped(c.Malformed), grouped(c.AbsentIDs))
 	}
-	fmt.Fprintf(w, "  Half-way the cache is flushed. A cached product lives for %v.\n", s.TTL)
+	if s.KeepNone {
+		fmt.Fprintln(w, "  Nothing is ever kept: there are no hits, only loads that are shared while they run.")
+	} else {
+		fmt.Fprintf(w, "  Half-way the cache is flushed. A cached product lives for %v.\n", s.TTL)
+	}
 	fmt.Fprintf(w, "Clients give up after %v and do not try again.\n", s.Timeout)
 	fmt.Fprintf(w, "Origin: %d servers, %v a call, so %.0f calls/s; when calls wait it slows down, %g times at %d.\n",
 		s.Origin.Servers, s.Origin.Service, s.Origin.Capacity(), s.Origin.Slowdown, s.Origin.Crowd)
