@@ -74,7 +74,7 @@ type Options[V any] struct {
 	MaxLoadRate float64
 
 	// Ramp is how long MaxLoads is narrowed after New, InvalidateAll and an
-	// outage of the origin: to a sixteenth at first, growing exponentially. It
+	// outage of the origin: to a quarter at first, growing exponentially. It
 	// makes loads wait and refuses none. Default 2s, or half of LoadTimeout if
 	// that is less.
 	Ramp time.Duration

@@ -10,7 +10,7 @@ import (
 // pace is what may narrow the gate beyond its limit: a rate of calls, and a
 // ramp after a cold start. The gate's lock guards it.
 //
-// The ramp starts at a sixteenth of the limit and doubles four times. What a
+// The ramp starts at a quarter of the limit and doubles twice. What a
 // flushed cache, a restarted process or an origin that comes back from an
 // outage can bear all have in common that it grows with the work done.
 type pace struct {
@@ -21,7 +21,7 @@ type pace struct {
 }
 
 const (
-	doublings = 4
+	doublings = 2
 	outage    = 32 // failures in a row that make one
 )
 

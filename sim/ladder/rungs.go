@@ -58,6 +58,7 @@ func (s Setup) optionsOf(i int) options {
 		NegativeTTL: earlybird.Off,
 		Beta:        earlybird.Off,
 		MaxLoads:    earlybird.Off,
+		Ramp:        earlybird.Off, // the gate is as wide as the origin, which bears that at any time
 	}
 	for _, rung := range rungs[:i+1] {
 		rung.add(&o, s)
