@@ -1,6 +1,7 @@
 # make test   everything a change must pass, under ten minutes on two cores
 # make soak   the same at full size and length, for an hour or so
 # make bench  beside the peers, in one run
+# make attack hostile streams of ids, scored
 # make check  formatting, vet on every platform, tidiness
 
 GO ?= go
@@ -8,7 +9,7 @@ GO ?= go
 # Nested modules are not part of ./... and are visited one by one.
 NESTED := $(patsubst %/go.mod,%,$(wildcard */go.mod))
 
-.PHONY: test soak bench check
+.PHONY: test soak bench attack check
 
 test:
 	$(GO) test -race -timeout 9m ./...
@@ -17,6 +18,10 @@ test:
 soak:
 	EARLYBIRD_SOAK=1 $(GO) test -timeout 60m ./...
 	EARLYBIRD_SOAK=1 $(GO) test -race -cpu 1,2,4 -timeout 120m ./...
+	$(GO) run ./fuzz -targets 30s | sh -e
+
+attack:
+	$(GO) run ./fuzz -attack all
 
 bench:
 	cd bench && $(GO) run .

@@ -26,10 +26,14 @@
 //  8. Each reader waits as long as its own context lasts. The load goes on and
 //     is stored for the next.
 //
+// GetMany does the same for several keys, and loads what is missing in one
+// call of LoadMany.
+//
 // # What can be relied upon
 //
 // A value is served for at most TTL after its load ended, and an absence for
-// NegativeTTL. Each life is shortened at random by up to Jitter. Durations
+// NegativeTTL. Past that a value is served only as StaleWhileRevalidate and
+// StaleIfError allow. Each life is shortened at random by up to Jitter. Durations
 // saturate; none is ever rounded up to "for ever".
 //
 // Errors are not remembered. Only an error that is ErrNotFound is, and only as
@@ -53,10 +57,10 @@
 //
 // # What it costs
 //
-// A hit costs one look into a hash table, one count in a striped counter and
-// one comparison with a published clock; BenchmarkHit in the bench folder puts
-// it beside other caches. A cache has a fixed 256 KiB for its fence, and about
-// 200 bytes for each entry besides the key and the value.
+// A hit costs one look into a table of entries, one count in a striped counter
+// and one comparison with a published clock; "make bench" puts it beside other
+// caches. A cache has a fixed 256 KiB for its fence, and some 250 bytes for each
+// entry besides the key and the value.
 //
 // While many read, one goroutine keeps the published clock; it ends when they
 // stop. Nothing else runs when nothing is loading.
