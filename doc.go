@@ -59,7 +59,7 @@
 //
 // A hit costs one look into a table of entries, one count in a striped counter
 // and one comparison with a published clock; "make bench" puts it beside other
-// caches. A cache has a fixed 256 KiB for its fence, and some 250 bytes for each
+// caches. A cache has a fixed 256 KiB for its fence, and some 200 bytes for each
 // entry besides the key and the value.
 //
 // While many read, one goroutine keeps the published clock; it ends when they
