@@ -76,7 +76,11 @@ var edits = []edit{
 	{
 		"change.go", `		c.invalidate(c.canon(key))
 `,
-		`		c.invalidate(c.canon(key))
+		`		if planted("invalidate the spelling that is given") {
+			c.invalidate(key)
+			continue
+		}
+		c.invalidate(c.canon(key))
 		if planted("invalidate the first of several keys") {
 			break
 		}
@@ -140,7 +144,8 @@ var edits = []edit{
 			if !held {
 				return nil, memstore.Keep
 			}
-		} else if !planted("publish a value past the fence") && !f.pass.holds() {
+		} else if !planted("publish a value past the fence") &&
+			!(planted("renew a value past the fence") && f.unchanged) && !f.pass.holds() {
 `,
 	}, {
 		"negative.go", `		if !pass.holds() {
@@ -291,6 +296,104 @@ var edits = []edit{
 	if planted("lengthen lives at random") {
 		life += time.Duration(jitter * c.opts.Rand() * float64(t.life))
 	}
+`,
+	},
+
+	// What outlives its life.
+	{
+		"cache.go", `past < c.opts.StaleWhileRevalidate ||`,
+		`past < c.opts.StaleWhileRevalidate || planted("serve stale values without a bound") && c.opts.StaleWhileRevalidate > 0 ||`,
+	}, {
+		"cache.go", `past < c.opts.StaleIfError && e.isBackingOff(now)`,
+		`past < c.opts.StaleIfError && (planted("spare values though no load failed") || e.isBackingOff(now))`,
+	}, {
+		"publish.go", `		old.retire()
+		return nil, memstore.Drop
+`,
+		`		if planted("make stale what is invalidated") {
+			old.expiry = min(old.expiry, c.clock.now())
+			old.quiet.Store(old.expiry)
+			return nil, memstore.Keep
+		}
+		old.retire()
+		return nil, memstore.Drop
+`,
+	},
+
+	// Batches.
+	{
+		"call.go", `		case each != nil && each.Errors[f.key] != nil:
+`,
+		`		case each != nil && planted("fail a batch for one key's sake"):
+			f.brought.err = err
+		case each != nil && each.Errors[f.key] != nil:
+`,
+	}, {
+		"call.go", `			f.brought.err = ErrNotFound
+`,
+		`			f.brought.err = ErrNotFound
+			if planted("fail for a key that is left out") {
+				f.brought.err = errors.New("no " + f.key)
+			}
+`,
+	}, {
+		"many.go", `				b.found[given] = c.out(e.value)
+`,
+		`				b.found[given] = c.out(e.value)
+				if planted("share values through GetMany") {
+					b.found[given] = e.value
+				}
+`,
+	},
+
+	// What the user says.
+	{
+		"call.go", `			t.life = min(life, c.opts.TTL)
+`,
+		`			t.life = min(life, c.opts.TTL)
+			if planted("store what is not to be stored") && life < 0 {
+				t.life = c.opts.TTL
+			}
+			if planted("let TTLFor exceed TTL") {
+				t.life = life
+			}
+`,
+	}, {
+		"call.go", `			o.err = &InvalidError{Err: err}
+`,
+		`			if !planted("store invalid values") {
+				o.err = &InvalidError{Err: err}
+			}
+`,
+	}, {
+		"negative.go", `		n.expiry = satAdd(now, int64(wait))
+`,
+		`		n.expiry = satAdd(now, int64(wait))
+		if planted("remember for ever that a value was invalid") {
+			n.expiry = satAdd(now, int64(time.Hour))
+		}
+`,
+	}, {
+		"call.go", `		o.value = l.cache.out(o.value)
+`,
+		`		if !planted("store the loader's own copy") {
+			o.value = l.cache.out(o.value)
+		}
+`,
+	}, {
+		"pace.go", `	if !p.ramping(now) {
+		return limit
+	}
+	done`,
+		`	if !p.ramping(now) || planted("ignore the ramp") {
+		return limit
+	}
+	done`,
+	}, {
+		"warm.go", `			if s.err == ErrOverloaded {
+`,
+		`			if s.err == ErrOverloaded && planted("pass over keys that the gate refused") {
+			} else if s.err == ErrOverloaded {
 `,
 	},
 }

@@ -79,7 +79,7 @@ func (b *batch) part(ctx context.Context, l *Load, p, first Plan, err error) {
 	case a.fault != nil:
 		b.errors[l.Key] = a.fault
 	default:
-		b.values[l.Key] = b.origin.profile.boxed(a.value, l.ID)
+		b.values[l.Key] = b.origin.profile.boxed(a.value)
 	}
 	b.origin.history.end(&l.Span, func() {
 		l.Outcome, l.Value, l.Fault, l.LeftOut = a.outcome, a.value, a.fault, a.outcome == Absent && p.Bare && a.fault != nil

@@ -88,6 +88,9 @@ func (g *generator) wait() time.Duration {
 	default:
 		d = g.upTo(1500 * time.Millisecond)
 	}
+	if g.p.Busy {
+		d /= 16
+	}
 	if g.chance(0.5) {
 		d = d.Truncate(10 * time.Millisecond)
 	}
@@ -116,7 +119,11 @@ func (g *generator) read() Op {
 	case x < 0.92 && g.p.Warms:
 		return Op{Verb: Warm, Keys: g.crowded(), Ctx: Ctx{Kind: Deadline, After: time.Second + g.upTo(time.Second)}}
 	}
-	return Op{Verb: Crowd, Keys: g.crowded(), N: 1 + g.r.IntN(4), Ctx: g.ctx()}
+	most := 4
+	if g.p.Busy {
+		most = 60
+	}
+	return Op{Verb: Crowd, Keys: g.crowded(), N: 1 + g.r.IntN(most), Ctx: g.ctx()}
 }
 
 func (g *generator) change() []Op {

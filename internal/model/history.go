@@ -56,7 +56,7 @@ type Read struct {
 	CtxErr     error // of its context, when it ended
 
 	Result earlybird.Result[Value] // without State if the verb is Get or GetMany
-	Shared bool                    // somebody else had the value's copy before
+	Shared bool                    // somebody else had spoilt the value
 	Found  bool                    // by Peek
 	Err    error
 }
@@ -78,7 +78,7 @@ type Load struct {
 	Fault    error // what it returned, or panicked with
 	Cut      bool  // its context ended before the deadline
 	Old      Value // what Revalidate was given
-	Shared   bool  // somebody else had that copy before
+	Shared   bool  // somebody else had spoilt that
 	LeftOut  bool  // LoadMany said nothing of the key
 }
 

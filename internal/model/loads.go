@@ -152,7 +152,7 @@ func (c *court) limit(l *Load) int {
 	if c.Ramp <= 0 || done >= 1 {
 		return c.MaxLoads
 	}
-	return max(1, int(float64(c.MaxLoads)/16*math.Pow(16, done)))
+	return max(1, int(float64(c.MaxLoads)/4*math.Pow(4, done)))
 }
 
 // slots returns the loads in whose slot l may run, its own being the last

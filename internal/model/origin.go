@@ -129,7 +129,7 @@ func (o *origin) load(ctx context.Context, key string) (Value, error) {
 // revalidate is the cache's Options.Revalidate.
 func (o *origin) revalidate(ctx context.Context, key string, old Value) (Value, error) {
 	l := o.newLoad(ctx, key)
-	l.Old, l.Shared = old.claim(earlybird.Off)
+	l.Old, l.Shared = old.claim()
 	return o.loadAs(ctx, l)
 }
 
@@ -156,7 +156,7 @@ func (o *origin) loadAs(ctx context.Context, l *Load) (Value, error) {
 	case Unmodified:
 		return Value{}, earlybird.ErrNotModified
 	}
-	return o.profile.boxed(a.value, l.ID), a.fault
+	return o.profile.boxed(a.value), a.fault
 }
 
 // answer does what p says, and returns what load is to do in the end.

@@ -33,6 +33,7 @@ type Profile struct {
 	Spells      bool // Canonical ignores case
 	Batches     bool // there is a LoadMany
 	Warms       bool // some clients Warm
+	Busy        bool // clients hardly think, and crowds are large; the clock is the cache's own
 
 	Draw float64 // what Options.Rand always says; 0: it is random, at least leastDraw
 
@@ -143,9 +144,14 @@ func Profiles() []Profile {
 	ramped.Ramp, ramped.MaxLoads, ramped.Rows, ramped.Crowds = 2*time.Second, 8, 14, 12
 	ramped.Warms = true
 
+	// So many hits, one after another, that the cache tells time by its ticker.
+	busy := usual("busy")
+	busy.Busy, busy.Clones, busy.Tame, busy.Rows, busy.Ghosts = true, true, true, 2, 0
+	busy.Reading, busy.Clients = 0.97, 8
+
 	return []Profile{
 		plain, single, calm, eager, late, amnesic, guarded, narrow, nested, tight, flood, closing,
-		stale, spare, varied, renewing, batches, ramped,
+		stale, spare, varied, renewing, batches, ramped, busy,
 	}
 }
 
@@ -189,6 +195,9 @@ func (p Profile) Options(seed uint64) (earlybird.Options[Value], error) {
 
 // addTo adds what few profiles have.
 func (p Profile) addTo(o *earlybird.Options[Value]) {
+	if p.Busy {
+		o.Now = nil
+	}
 	if p.Ramp != 0 {
 		o.Ramp = p.Ramp
 	}

@@ -56,7 +56,7 @@ func (r *run) readAs(parent context.Context, read *Read) {
 		result, err = r.cache.Lookup(ctx, read.Given)
 	}
 	r.history.end(&read.Span, func() {
-		result.Value, read.Shared = result.Value.claim(read.ID)
+		result.Value, read.Shared = result.Value.claim()
 		read.Result, read.Found, read.Err, read.CtxErr = result, found, err, ctx.Err()
 	})
 }
@@ -85,7 +85,7 @@ func (r *run) many(client int, o Op) {
 	for _, read := range reads {
 		r.history.end(&read.Span, func() {
 			v, ok := values[read.Given]
-			read.Result.Value, read.Shared = v.claim(read.ID)
+			read.Result.Value, read.Shared = v.claim()
 			read.Found, read.Err, read.CtxErr = true, failed.Errors[read.Given], ctx.Err()
 			if ok == (read.Err != nil) || len(values)+len(failed.Errors) != len(reads) {
 				read.Err = errUntold

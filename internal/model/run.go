@@ -148,7 +148,7 @@ func (r *run) set(client int, given string) {
 		w.Value.Version = r.origin.change(client, key)
 	}
 	r.history.beginWrite(w)
-	err := r.cache.Set(context.Background(), given, p.boxed(w.Value, w.ID))
+	err := r.cache.Set(context.Background(), given, p.boxed(w.Value))
 	r.history.end(&w.Span, func() { w.Err = err })
 }
 

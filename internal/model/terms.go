@@ -78,28 +78,34 @@ func (p Profile) canonAll(keys []string) []string {
 }
 
 // box is what a copy of a value has for itself if the profile clones values.
-type box struct{ owner atomic.Int64 }
+// Whoever hands a copy out or is handed one spoils it afterwards, as somebody
+// does who changes a value in place. Copies of what is spoilt are spoilt.
+type box struct{ spoilt atomic.Bool }
 
-// boxed returns v as its owner hands it to the cache.
-func (p Profile) boxed(v Value, owner int) Value {
+// boxed returns v as it is handed to the cache, to be spoilt a moment later.
+func (p Profile) boxed(v Value) Value {
 	if p.Clones {
-		v.box = new(box)
-		v.box.owner.Store(int64(owner))
+		b := new(box)
+		v.box = b
+		time.AfterFunc(1, func() { b.spoilt.Store(true) })
 	}
 	return v
 }
 
 // clone is Options.Clone.
 func clone(v Value) Value {
+	old := v.box
 	v.box = new(box)
+	v.box.spoilt.Store(old != nil && old.spoilt.Load())
 	return v
 }
 
-// claim takes v out of its box, and reports whether somebody had it before.
-func (v Value) claim(owner int) (bare Value, shared bool) {
+// claim takes v out of its box and spoils that. It reports whether somebody had
+// done so before.
+func (v Value) claim() (bare Value, spoilt bool) {
 	if v.box != nil {
-		shared = !v.box.owner.CompareAndSwap(0, int64(owner))
+		spoilt = v.box.spoilt.Swap(true)
 	}
 	v.box = nil
-	return v, shared
+	return v, spoilt
 }
