@@ -237,21 +237,31 @@ func (c *Cache[V]) without(how class, err error) glance[V] {
 	return glance[V]{err: err}
 }
 
-// alive returns key's entry, fresh or not, or nil. A retired one may have an
-// heir that is just being stored: what the key then holds is known in its
-// critical section.
+// alive returns key's entry, fresh or not, or nil.
 func (c *Cache[V]) alive(key string) *entry[V] {
 	e := c.near(key)
-	if e != nil && e.retired.Load() {
-		c.values.Update(key, func(now *entry[V], _ bool) (*entry[V], memstore.Op) {
-			e = now
-			return nil, memstore.Keep
-		})
-	}
-	if e != nil && e.alive(c.fence.epoch.Load()) {
+	switch {
+	case e == nil:
+		return nil
+	case e.alive(c.fence.epoch.Load()):
 		return e
+	case e.retired.Load():
+		return c.heir(key)
 	}
 	return nil
+}
+
+// heir is alive for a key whose entry was found retired. The one that takes its
+// place may be just being stored: what the key holds, and whether that lives, is
+// known in its critical section.
+func (c *Cache[V]) heir(key string) (e *entry[V]) {
+	c.values.Update(key, func(now *entry[V], ok bool) (*entry[V], memstore.Op) {
+		if ok && now.alive(c.fence.epoch.Load()) {
+			e = now
+		}
+		return nil, memstore.Keep
+	})
+	return e
 }
 
 // fresh returns key's entry if it has not expired, or nil.

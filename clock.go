@@ -61,7 +61,7 @@ func readings(now func() time.Time) func() (mono, wall int64) {
 // earlier than one that came meanwhile, it was merely overtaken.
 func steady(read func() (mono, wall int64)) func() (mono, wall int64) {
 	var mu sync.Mutex
-	var last, lost int64
+	var last, lastWall, lost int64
 	latest := func() (int64, int64) {
 		mu.Lock()
 		defer mu.Unlock()
@@ -73,13 +73,15 @@ func steady(read func() (mono, wall int64)) func() (mono, wall int64) {
 		mu.Lock()
 		defer mu.Unlock()
 		if gap != lost { // overtaken by one who found a step: what is known by now will do
-			return last, wall
+			return last, lastWall
 		}
 		if m := satAdd(mono, lost); m < before-wobble {
 			lost = satAdd(lost, satSub(before, m))
 		}
-		last = max(last, satAdd(mono, lost))
-		return last, wall
+		if m := satAdd(mono, lost); m >= last {
+			last, lastWall = m, wall
+		}
+		return last, lastWall
 	}
 }
 

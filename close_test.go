@@ -145,11 +145,17 @@ func TestClose_waitsForLoadersAndStoresNothingOfThem(t *testing.T) {
 			returned.Add(1)
 			return key, nil
 		}, plain[string](time.Hour))
+		require.NoError(t, c.Set(t.Context(), "held", "v"))
 		for i := range 5 {
 			go c.Get(t.Context(), strconv.Itoa(i))
 		}
 		synctest.Wait()
 		start := time.Now()
+		go func() {
+			time.Sleep(time.Second)
+			_, err := c.Get(t.Context(), "held")
+			require.ErrorIs(t, err, ErrClosed, "also while Close waits, and though the value is in memory")
+		}()
 		require.NoError(t, c.Close())
 		require.Equal(t, 3*time.Second, time.Since(start))
 		require.EqualValues(t, 5, returned.Load())

@@ -68,7 +68,9 @@ func (c *Cache[V]) unsettled(f *flight[V], o outcome[V]) {
 	}
 	e.backOff(now, c.opts.Rand())
 	if spare := c.spareLife(); spare > 0 && now < satAdd(e.expiry, int64(spare)) && o.err != ErrClosed {
-		f.value, f.err, f.stale, f.age = e.value, nil, now >= e.expiry, time.Duration(now-e.written)
+		f.value, f.err, f.age = e.value, nil, time.Duration(now-e.written)
+		f.stale = now >= e.expiry
+		f.found = !f.stale // a change has put it there meanwhile
 	}
 }
 

@@ -39,7 +39,8 @@ func (e *WarmError) Unwrap() error { return e.First }
 // tenth of MaxLoads and only what readers leave of that, and the lives of what
 // it stores are spread over half of TTL at least. Malformed, refused and absent
 // keys are passed over. A key whose load fails is passed over too, and Warm
-// returns a *[WarmError] in the end; when the origin is overloaded, Warm waits.
+// returns a *[WarmError] in the end; while the origin is overloaded, Warm waits,
+// as long as ctx allows.
 //
 // report, if given, is called now and then, from Warm's goroutine. Warm ends
 // early when ctx does, or the cache is closed, with a *WarmError that says how
@@ -104,6 +105,9 @@ type warmer[V any] struct {
 // load loads a chunk of keys and waits until all are done. It fails if ctx
 // ends or the cache is closed.
 func (w *warmer[V]) load(ctx context.Context, chunk []string) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	var g errgroup.Group
 	g.SetLimit(w.cache.warmSlots())
 	batch := 1

@@ -190,7 +190,7 @@ func (c *court) state(r *Read, s source) error {
 		return broken(Near, "%v waited %v for what was in memory, and no load failed", r, r.Took())
 	case (held || stale) && r.Result.Age != r.End.At-s.done.At:
 		return broken(Truth, "%v says that %v is %v old; it is %v", r, s.value, r.Result.Age, r.End.At-s.done.At)
-	case r.Result.State == earlybird.Loaded && (s.load == nil || s.load.Leader != r.ID) && !c.stoodIn(r, s):
+	case r.Result.State == earlybird.Loaded && (s.load == nil || s.load.Leader != r.ID):
 		return broken(Truth, "%v says that it loaded %v", r, s.value)
 	}
 	return c.elected(r, s)
@@ -237,10 +237,4 @@ func (c *court) added(r *Read) bool {
 		}
 	}
 	return false
-}
-
-// stoodIn reports whether r's own load can have failed, and what somebody else
-// had stored meanwhile was given in its place.
-func (c *court) stoodIn(r *Read, s source) bool {
-	return c.StaleIfError+c.StaleWhileRevalidate > 0 && r.Took() > 0 && c.failing(r, s)
 }
