@@ -68,6 +68,7 @@ func TestClock_readerOfAUserClockMayBeOvertakenAgainAndAgain(t *testing.T) {
 			let <- struct{}{}
 		case <-overtaken:
 			landed = true
+			hold.Store(false)
 		}
 	}
 	hold.Store(false)
