@@ -28,7 +28,7 @@ func TestInvalidate_isNeverOvertakenByAnEarlierWrite(t *testing.T) {
 // change there is.
 func TestChanges_nobodyReadsWhatWasReplaced(t *testing.T) {
 	const keys = 8
-	rounds := scaled(400, 20_000)
+	rounds := scaled(200, 20_000)
 	ctx := context.Background()
 	var rows, floors [keys]atomic.Int64
 	c := newTidy(t, func(_ context.Context, key string) (int64, error) {
