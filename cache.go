@@ -216,7 +216,7 @@ func (c *Cache[V]) look(ctx context.Context, key string) glance[V] {
 	switch {
 	case c.life.isOver():
 		return c.without(closed, ErrClosed)
-	case !c.opts.Shapes.MatchAt(key, c.clock.wall()):
+	case !c.opts.Shapes.MatchAt(key, c.clock.calendar(now)):
 		return c.without(malformed, ErrMalformedKey)
 	case !c.opts.Guard.MayContain(c.guardPart(key)):
 		return c.without(refusedByGuard, notFound(ctx))
@@ -411,7 +411,7 @@ func (c *Cache[V]) refuse(err error) (Result[V], error) {
 
 // wellFormed reports whether key may be stored.
 func (c *Cache[V]) wellFormed(key string) bool {
-	return len(key) <= c.maxKey && c.opts.Shapes.MatchAt(key, c.clock.wall())
+	return len(key) <= c.maxKey && c.opts.Shapes.MatchAt(key, c.clock.calendar(c.clock.now()))
 }
 
 // guardPart returns the part of key that the guard knows.

@@ -17,8 +17,8 @@ import (
 // trembles. Taking each tremble for a jump would make cache time run fast;
 // only a distance that moved by more than wobble counts.
 type clock struct {
-	wall func() time.Time // what the user's calendar says
-	read func() (mono, wall int64)
+	start time.Time // by the wall clock
+	read  func() (mono, wall int64)
 
 	// gained is what cache time has over the monotonic clock, apart is wall
 	// minus monotonic as last agreed upon, jumps is how often that changed.
@@ -32,27 +32,28 @@ const wobble = int64(time.Millisecond)
 
 // newClock returns a clock over now, or over time.Now if now is nil.
 func newClock(now func() time.Time) *clock {
-	c := &clock{wall: now}
+	c := &clock{}
 	c.coarse.published.Store(asleep)
 	if now == nil {
-		c.wall = time.Now
-		c.read = readings(time.Now)
+		c.read, c.start = readings(time.Now)
 		c.coarse.ticks = true
 	} else {
-		c.read = steady(readings(now))
+		c.read, c.start = readings(now)
+		c.read = steady(c.read)
 	}
 	return c
 }
 
 // readings returns a function that reads both clocks, counted from the moment
-// readings was called. Both saturate some 292 years away.
-func readings(now func() time.Time) func() (mono, wall int64) {
+// readings was called, and that moment by the wall clock. Both saturate some 292
+// years away.
+func readings(now func() time.Time) (read func() (mono, wall int64), startWall time.Time) {
 	start := now()
-	startWall := start.Round(0) // Round strips the monotonic reading
+	startWall = start.Round(0) // Round strips the monotonic reading
 	return func() (mono, wall int64) {
 		t := now()
 		return int64(t.Sub(start)), int64(t.Round(0).Sub(startWall))
-	}
+	}, startWall
 }
 
 // steady makes the monotonic reading of a user's clock monotonic, since the
@@ -99,6 +100,13 @@ func (c *clock) now() int64 {
 		}
 		return satAdd(mono, c.gained.Load())
 	}
+}
+
+// calendar returns what the wall clock said at cache time now, give or take
+// wobble.
+func (c *clock) calendar(now int64) time.Time {
+	mono := satSub(now, c.gained.Load())
+	return c.start.Add(time.Duration(satAdd(mono, c.apart.Load())))
 }
 
 // look reads the clocks, how far they are apart, and how far that is from what
