@@ -118,18 +118,21 @@ func (c *Cache[V]) newValues() (*memstore.Map[*entry[V]], error) {
 // remembered, and *InvalidError for a moment.
 func (c *Cache[V]) Get(ctx context.Context, key string) (V, error) {
 	key = c.canon(key)
-	if len(key) <= c.maxKey {
-		if e := c.near(key); e != nil && e.isQuiet(c.clock.coarse.now(), c.fence.epoch.Load()) {
-			c.hit(e)
-			return c.out(e.value), nil
-		}
+	e := c.near(key)
+	if e != nil && e.isQuiet(c.clock.coarse.now(), c.fence.epoch.Load()) {
+		c.hit(e)
+		return c.out(e.value), nil
 	}
-	r, err := c.read(ctx, key)
+	r, err := c.read(ctx, key, e)
 	return r.Value, err
 }
 
-// near returns what is in memory under key, dead or alive, or nil.
+// near returns what is in memory under key, dead or alive, or nil. It does not
+// look at a key that is too long.
 func (c *Cache[V]) near(key string) *entry[V] {
+	if len(key) > c.maxKey {
+		return nil
+	}
 	if e := c.table.get(key); e != nil {
 		return e
 	}
@@ -168,7 +171,8 @@ type Result[V any] struct {
 
 // Lookup is Get for those who want to know more than the value.
 func (c *Cache[V]) Lookup(ctx context.Context, key string) (Result[V], error) {
-	return c.read(ctx, c.canon(key))
+	key = c.canon(key)
+	return c.read(ctx, key, c.near(key))
 }
 
 // Peek returns what a Get would find in memory, if it is fresh. It never
@@ -182,9 +186,10 @@ func (c *Cache[V]) Peek(key string) (Result[V], bool) {
 	return c.result(e, Fresh, now), true
 }
 
-// read is a read that could not be answered at a glance.
-func (c *Cache[V]) read(ctx context.Context, key string) (Result[V], error) {
-	a := c.look(ctx, key)
+// read is a read that could not be answered at a glance at e, which is what is
+// near.
+func (c *Cache[V]) read(ctx context.Context, key string, e *entry[V]) (Result[V], error) {
+	a := c.look(ctx, key, e)
 	if a.elected != nil {
 		c.refresh(ctx, election[V]{key, a.elected})
 	}
@@ -205,12 +210,12 @@ type glance[V any] struct {
 // look goes from the cheapest answer to the dearest: the value in memory, the
 // key's shape, the guard, a remembered absence. If they are silent, the key is
 // missing.
-func (c *Cache[V]) look(ctx context.Context, key string) glance[V] {
+func (c *Cache[V]) look(ctx context.Context, key string, e *entry[V]) glance[V] {
 	if len(key) > c.maxKey {
 		return c.without(malformed, ErrMalformedKey)
 	}
 	now := c.clock.now()
-	if e := c.alive(key); e != nil && c.servable(e, now) {
+	if e = c.living(key, e); e != nil && c.servable(e, now) {
 		return c.serve(e, now)
 	}
 	switch {
@@ -238,8 +243,10 @@ func (c *Cache[V]) without(how class, err error) glance[V] {
 }
 
 // alive returns key's entry, fresh or not, or nil.
-func (c *Cache[V]) alive(key string) *entry[V] {
-	e := c.near(key)
+func (c *Cache[V]) alive(key string) *entry[V] { return c.living(key, c.near(key)) }
+
+// living is alive where e is near.
+func (c *Cache[V]) living(key string, e *entry[V]) *entry[V] {
 	switch {
 	case e == nil:
 		return nil

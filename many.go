@@ -14,16 +14,15 @@ func (c *Cache[V]) GetMany(ctx context.Context, keys []string) (map[string]V, er
 	now, epoch, hits := c.clock.coarse.now(), c.fence.epoch.Load(), 0
 	for _, given := range keys {
 		key := c.canon(given)
-		if len(key) <= c.maxKey {
-			if e := c.near(key); e != nil && e.isQuiet(now, epoch) {
-				n := len(b.found)
-				b.found[given] = c.out(e.value)
-				hits += len(b.found) - n
-				c.opts.HotKeys.Touch(key)
-				continue
-			}
+		e := c.near(key)
+		if e != nil && e.isQuiet(now, epoch) {
+			n := len(b.found)
+			b.found[given] = c.out(e.value)
+			hits += len(b.found) - n
+			c.opts.HotKeys.Touch(key)
+			continue
 		}
-		b.look(ctx, given, key)
+		b.look(ctx, given, key, e)
 	}
 	c.hits(hits)
 	if len(b.elected) > 0 {
@@ -55,11 +54,11 @@ type missing[V any] struct {
 }
 
 // look does for one key what can be done without the origin.
-func (b *batch[V]) look(ctx context.Context, given, key string) {
+func (b *batch[V]) look(ctx context.Context, given, key string, e *entry[V]) {
 	if b.knows(given) {
 		return
 	}
-	a := b.cache.look(ctx, key)
+	a := b.cache.look(ctx, key, e)
 	if a.elected != nil {
 		b.elected = append(b.elected, election[V]{key, a.elected})
 	}
