@@ -337,12 +337,12 @@ var edits = []edit{
 			}
 `,
 	}, {
-		"many.go", `				b.found[given] = c.out(e.value)
+		"many.go", `			b.found[given] = c.out(e.value)
 `,
-		`				b.found[given] = c.out(e.value)
-				if planted("share values through GetMany") {
-					b.found[given] = e.value
-				}
+		`			b.found[given] = c.out(e.value)
+			if planted("share values through GetMany") {
+				b.found[given] = e.value
+			}
 `,
 	},
 
