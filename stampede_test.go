@@ -18,7 +18,7 @@ import (
 // A load that returns at once leaves the shortest moment for a crowd to share
 // it: a reader who missed just before it landed must not load again.
 func TestGet_crowdsOnColdKeysLoadOnceEach(t *testing.T) {
-	readers, rounds := scaled(300, 5000), scaled(60, 200) // the race detector stops at 8,000 goroutines
+	readers, rounds := scaled(300, 10_000), scaled(60, 200)
 	var loads atomic.Int64
 	c := newTidy(t, counted(&loads), Options[int64]{TTL: 5 * time.Minute})
 	for round := range rounds {
