@@ -210,12 +210,14 @@ func (o *origin) work(ctx context.Context, p Plan) error {
 	if p.Heed {
 		over = ctx.Done()
 	}
-	timer := time.NewTimer(p.Take)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-over:
-		return ctx.Err()
+	if p.Take > 0 { // receiving from timers that are over crashes under -race: golang.org/issue/78156
+		timer := time.NewTimer(p.Take)
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+		case <-over:
+			return ctx.Err()
+		}
 	}
 	if !p.Gate {
 		return nil
