@@ -127,22 +127,6 @@ func (c *Cache[V]) Get(ctx context.Context, key string) (V, error) {
 	return r.Value, err
 }
 
-// near returns what is in memory under key, dead or alive, or nil. It does not
-// look at a key that is too long.
-func (c *Cache[V]) near(key string) *entry[V] {
-	if len(key) > c.maxKey {
-		return nil
-	}
-	if e := c.table.get(key); e != nil {
-		return e
-	}
-	e, ok := c.values.Get(key)
-	if ok {
-		c.table.put(e)
-	}
-	return e
-}
-
 // canon returns the one spelling of key.
 func (c *Cache[V]) canon(key string) string {
 	if c.canonical == nil {
@@ -242,43 +226,6 @@ func (c *Cache[V]) without(how class, err error) glance[V] {
 	return glance[V]{err: err}
 }
 
-// alive returns key's entry, fresh or not, or nil.
-func (c *Cache[V]) alive(key string) *entry[V] { return c.living(key, c.near(key)) }
-
-// living is alive where e is near.
-func (c *Cache[V]) living(key string, e *entry[V]) *entry[V] {
-	switch {
-	case e == nil:
-		return nil
-	case e.alive(c.fence.epoch.Load()):
-		return e
-	case e.retired.Load():
-		return c.heir(key)
-	}
-	return nil
-}
-
-// heir is alive for a key whose entry was found retired. The one that takes its
-// place may be just being stored: what the key holds, and whether that lives, is
-// known in its critical section.
-func (c *Cache[V]) heir(key string) (e *entry[V]) {
-	c.values.Update(key, func(now *entry[V], ok bool) (*entry[V], memstore.Op) {
-		if ok && now.alive(c.fence.epoch.Load()) {
-			e = now
-		}
-		return nil, memstore.Keep
-	})
-	return e
-}
-
-// fresh returns key's entry if it has not expired, or nil.
-func (c *Cache[V]) fresh(key string, now int64) *entry[V] {
-	if e := c.alive(key); e != nil && now < e.expiry {
-		return e
-	}
-	return nil
-}
-
 // servable reports whether e answers a read: before its expiry, within
 // StaleWhileRevalidate after it, and within StaleIfError while loads fail.
 func (c *Cache[V]) servable(e *entry[V], now int64) bool {
@@ -326,49 +273,6 @@ func (c *Cache[V]) result(e *entry[V], s State, now int64) Result[V] {
 // long as the refresh can take, at the gate and then at the origin.
 func (c *Cache[V]) leaseLife() int64 {
 	return satAdd(int64(c.opts.LoadTimeout), int64(c.opts.LoadTimeout))
-}
-
-// hit counts a hit. One in some does for the others what need not be done each
-// time.
-func (c *Cache[V]) hit(e *entry[V]) {
-	s := c.tally.stripe()
-	if !isSample(s.reads[hit].Add(1)) {
-		return
-	}
-	now := c.clock.now()
-	s.age(now - e.written)
-	c.values.Get(e.key) // tells eviction of the hits that the table answers
-	c.opts.HotKeys.Sample(e.key, sampled)
-	c.bringUpToDate(now)
-}
-
-// hits counts n hits at once.
-func (c *Cache[V]) hits(n int) {
-	if n == 0 {
-		return
-	}
-	after := c.tally.stripe().reads[hit].Add(uint64(n))
-	if after/sampled != (after-uint64(n))/sampled {
-		c.bringUpToDate(c.clock.now())
-	}
-}
-
-func (c *Cache[V]) bringUpToDate(now int64) {
-	if !c.clock.coarse.help(now) && c.clock.coarse.claim() {
-		c.keepTime()
-	}
-}
-
-// keepTime starts the ticker of the published clock.
-func (c *Cache[V]) keepTime() {
-	if !c.life.begin() {
-		c.clock.coarse.running.Store(false)
-		return
-	}
-	go func() {
-		defer c.life.end()
-		c.clock.coarse.keep(c.clock.now, c.tally.hits, c.life.closing)
-	}()
 }
 
 // deliver answers a read with what its flight brought.
