@@ -88,9 +88,9 @@ func New[V any](load Loader[V], opts Options[V]) (*Cache[V], error) {
 
 // newValues makes the map of values, bounded by weight if MaxBytes is set.
 func (c *Cache[V]) newValues() (*memstore.Map[*entry[V]], error) {
-	bury := func(e *entry[V]) {
+	bury := func(key string, e *entry[V]) {
 		e.retire()
-		c.table.drop(e)
+		c.table.drop(key, e)
 	}
 	if c.opts.MaxBytes > 0 {
 		m, err := memstore.NewWeighted(c.opts.MaxBytes, func(e *entry[V]) uint32 { return e.weight }, bury)
@@ -120,7 +120,7 @@ func (c *Cache[V]) Get(ctx context.Context, key string) (V, error) {
 	key = c.canon(key)
 	e := c.near(key)
 	if e != nil && e.isQuiet(c.clock.coarse.now(), c.fence.epoch.Load()) {
-		c.hit(e)
+		c.hit(key, e)
 		return c.out(e.value), nil
 	}
 	r, err := c.read(ctx, key, e)
@@ -200,7 +200,7 @@ func (c *Cache[V]) look(ctx context.Context, key string, e *entry[V]) glance[V] 
 	}
 	now := c.clock.now()
 	if e = c.living(key, e); e != nil && c.servable(e, now) {
-		return c.serve(e, now)
+		return c.serve(key, e, now)
 	}
 	switch {
 	case c.life.isOver():
@@ -234,9 +234,9 @@ func (c *Cache[V]) servable(e *entry[V], now int64) bool {
 		past < c.opts.StaleIfError && e.isBackingOff(now)
 }
 
-// serve answers a read with e. If the read draws well, it is elected to
+// serve answers a read of key with e. If the read draws well, it is elected to
 // refresh e, unless somebody is at it.
-func (c *Cache[V]) serve(e *entry[V], now int64) glance[V] {
+func (c *Cache[V]) serve(key string, e *entry[V], now int64) glance[V] {
 	state, how := Fresh, hit
 	if now >= e.expiry {
 		state, how = Stale, staleHit
@@ -249,9 +249,9 @@ func (c *Cache[V]) serve(e *entry[V], now int64) glance[V] {
 		}
 	}
 	if how == hit {
-		c.hit(e)
+		c.hit(key, e)
 	} else {
-		c.opts.HotKeys.Touch(e.key)
+		c.opts.HotKeys.Touch(key)
 		c.tally.count(how)
 	}
 	return a

@@ -31,8 +31,8 @@ func (c *Cache[V]) Set(ctx context.Context, key string, v V) error {
 	defer c.fence.raise(key)
 	e := c.newEntry(key, v, c.fence.epoch.Load(), t, c.jitter())
 	c.dropNegative(key, always)
-	c.values.Update(key, func(old *entry[V], ok bool) (*entry[V], memstore.Op) {
-		c.succeed(e, old)
+	c.values.Update(own(key), func(old *entry[V], ok bool) (*entry[V], memstore.Op) {
+		c.succeed(e, old, 0)
 		return e, memstore.Put
 	})
 	c.episodes.end(key)

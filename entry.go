@@ -2,6 +2,7 @@ package earlybird
 
 import (
 	"math"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -10,21 +11,25 @@ import (
 
 // entry is a value and what the cache knows of it. Instants are cache time.
 // What is not atomic is never written after publication.
+//
+// What a hit looks at comes first and, if V is a string or smaller, fits one
+// line of the processor's cache, where the allocator puts an object of this
+// size: with the key in a string of its own a hit waits for memory once or twice
+// more.
 type entry[V any] struct {
 	// quiet is the instant before which the entry is served without another
 	// thought: no draw can succeed and expiry is far. Retiring the entry sets
 	// it to the beginning of time, so that one comparison covers both.
 	quiet atomic.Int64
 
-	epoch   uint32 // the fence's epoch it was written in
-	weight  uint32
-	key     string
-	value   V
+	epoch uint32 // the fence's epoch it was written in
+	name  name
+	value V
+
 	written int64
 	expiry  int64
-	cost    time.Duration // of the load that brought it; 0 for Set
-
-	delta   atomic.Int64 // smoothed cost, ns: what XFetch goes by
+	delta   atomic.Int64 // smoothed cost of a load, ns: what XFetch goes by
+	weight  uint32
 	retired atomic.Bool
 
 	// resume is the instant before which nobody starts a refresh: in the future
@@ -32,6 +37,33 @@ type entry[V any] struct {
 	// failed ones back off.
 	resume atomic.Int64
 	failed atomic.Int32 // refreshes in a row
+
+	long string // the key, if it does not fit name
+}
+
+// name is a short key, held where its entry is.
+type name struct {
+	len   uint32 // above nameLen: the key is longer
+	bytes [nameLen]byte
+}
+
+const nameLen = 32
+
+// newEntry returns an entry of key without a value.
+func newEntry[V any](key string) *entry[V] {
+	e := &entry[V]{name: name{len: uint32(min(len(key), nameLen+1))}}
+	if copy(e.name.bytes[:], key) < len(key) {
+		e.long = strings.Clone(key)
+	}
+	return e
+}
+
+// isOf reports whether key is the entry's.
+func (e *entry[V]) isOf(key string) bool {
+	if len(key) > nameLen {
+		return e.long == key
+	}
+	return e.name.len == uint32(len(key)) && string(e.name.bytes[:len(key)]) == key
 }
 
 // retire makes the entry unservable wherever a pointer to it still lies.

@@ -133,13 +133,13 @@ var edits = []edit{
 `,
 	}, {
 		"publish.go", `	c.dropNegative(f.key, f.pass.holds)
-	c.values.Update(f.key, func(old *entry[V], ok bool) (*entry[V], memstore.Op) {
+	c.values.Update(own(f.key), func(old *entry[V], ok bool) (*entry[V], memstore.Op) {
 		if !f.pass.holds() {
 `,
 		`	c.dropNegative(f.key, f.pass.holds)
 	held := f.pass.holds()
 	dawdle()
-	c.values.Update(f.key, func(old *entry[V], ok bool) (*entry[V], memstore.Op) {
+	c.values.Update(own(f.key), func(old *entry[V], ok bool) (*entry[V], memstore.Op) {
 		if planted("ask the fence before the critical section") {
 			if !held {
 				return nil, memstore.Keep

@@ -2,17 +2,17 @@ package earlybird
 
 // What a hit does besides being served.
 
-// hit counts a hit. One in some does for the others what need not be done each
+// hit counts a hit of key. One in some does for the others what need not be done each
 // time.
-func (c *Cache[V]) hit(e *entry[V]) {
+func (c *Cache[V]) hit(key string, e *entry[V]) {
 	s := c.tally.stripe()
 	if !isSample(s.reads[hit].Add(1)) {
 		return
 	}
 	now := c.clock.now()
 	s.age(now - e.written)
-	c.values.Get(e.key) // tells eviction of the hits that the table answers
-	c.opts.HotKeys.Sample(e.key, sampled)
+	c.values.Get(key) // tells eviction of the hits that the table answers
+	c.opts.HotKeys.Sample(key, sampled)
 	c.bringUpToDate(now)
 }
 

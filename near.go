@@ -15,7 +15,7 @@ func (c *Cache[V]) near(key string) *entry[V] {
 	}
 	e, ok := c.values.Get(key)
 	if ok {
-		c.table.put(e)
+		c.table.put(key, e)
 	}
 	return e
 }

@@ -61,7 +61,7 @@ func (c *Cache[V]) publishInvalid(key string, pass pass, err error) {
 }
 
 func (c *Cache[V]) publishNegative(key string, pass pass, heir func(old *negative) *negative) (published bool) {
-	c.negatives.Update(key, func(old *negative, ok bool) (*negative, memstore.Op) {
+	c.negatives.Update(own(key), func(old *negative, ok bool) (*negative, memstore.Op) {
 		if !pass.holds() {
 			return nil, memstore.Keep
 		}

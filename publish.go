@@ -2,6 +2,7 @@ package earlybird
 
 import (
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/earlybird-cache/earlybird/memstore"
@@ -85,14 +86,13 @@ func (c *Cache[V]) publishValue(f *flight[V], o outcome[V]) (published bool) {
 		return published
 	}
 	e := c.newEntry(f.key, o.value, f.pass.epoch, o.terms, c.jitterOf(f.load))
-	e.cost = o.cost
 	c.dropNegative(f.key, f.pass.holds)
-	c.values.Update(f.key, func(old *entry[V], ok bool) (*entry[V], memstore.Op) {
+	c.values.Update(own(f.key), func(old *entry[V], ok bool) (*entry[V], memstore.Op) {
 		if !f.pass.holds() {
 			return nil, memstore.Keep
 		}
 		published = true
-		c.succeed(e, old)
+		c.succeed(e, old, o.cost)
 		return e, memstore.Put
 	})
 	c.table.fit(c.values.Len())
@@ -103,19 +103,23 @@ func (c *Cache[V]) publishValue(f *flight[V], o outcome[V]) (published bool) {
 func (c *Cache[V]) newEntry(key string, v V, epoch uint32, t terms, jitter float64) *entry[V] {
 	now := c.clock.now()
 	life := xfetch.Life(t.life, jitter, c.opts.Rand())
-	return &entry[V]{key: key, value: v, epoch: epoch, written: now, expiry: satAdd(now, int64(life)), weight: t.weight}
+	e := newEntry[V](key)
+	e.value, e.weight, e.epoch = v, t.weight, epoch
+	e.written, e.expiry = now, satAdd(now, int64(life))
+	return e
 }
 
 // succeed makes e the heir of old, which may be nil: old is retired, and what
-// was learnt of the recompute's cost is carried on.
-func (c *Cache[V]) succeed(e, old *entry[V]) {
+// was learnt of the recompute's cost is carried on, this time's included unless
+// it is 0.
+func (c *Cache[V]) succeed(e, old *entry[V], cost time.Duration) {
 	switch {
-	case old != nil && e.cost > 0:
-		e.delta.Store(int64(xfetch.Smooth(time.Duration(old.delta.Load()), e.cost)))
+	case old != nil && cost > 0:
+		e.delta.Store(int64(xfetch.Smooth(time.Duration(old.delta.Load()), cost)))
 	case old != nil:
 		e.delta.Store(old.delta.Load())
-	case e.cost > 0:
-		e.delta.Store(int64(e.cost))
+	case cost > 0:
+		e.delta.Store(int64(cost))
 	default:
 		e.delta.Store(int64(c.mean.cost()))
 	}
@@ -136,6 +140,10 @@ func (c *Cache[V]) dropValue(key string, ok func() bool) {
 		return nil, memstore.Drop
 	})
 }
+
+// own returns key in memory of its own. Keys are often cut out of requests, which
+// what is held for long must not keep in memory.
+func own(key string) string { return strings.Clone(key) }
 
 // always is the condition of a change: it waits for nobody.
 func always() bool { return true }

@@ -47,15 +47,15 @@ func New[V any](size int) (*Map[V], error) {
 // for whatever reason, as part of its leaving: no Get that begins once the value
 // is gone begins before left was called. left is called under a lock: it must be
 // quick, and must not call the map.
-func NewNotifying[V any](size int, left func(V)) (*Map[V], error) {
+func NewNotifying[V any](size int, left func(key string, v V)) (*Map[V], error) {
 	if size < 1 {
 		return nil, fmt.Errorf("memstore: size %d: must be at least 1", size)
 	}
 	return newMap(&otter.Options[string, V]{MaximumSize: size, OnAtomicDeletion: onLeaving(left)})
 }
 
-func onLeaving[V any](left func(V)) func(otter.DeletionEvent[string, V]) {
-	return func(e otter.DeletionEvent[string, V]) { left(e.Value) }
+func onLeaving[V any](left func(key string, v V)) func(otter.DeletionEvent[string, V]) {
+	return func(e otter.DeletionEvent[string, V]) { left(e.Key, e.Value) }
 }
 
 func newMap[V any](opts *otter.Options[string, V]) (*Map[V], error) {
@@ -69,7 +69,7 @@ func newMap[V any](opts *otter.Options[string, V]) (*Map[V], error) {
 // NewWeighted returns an empty map whose values together weigh at most max.
 // weight is called under a lock: it must be quick, and must not call the map.
 // left is that of [NewNotifying].
-func NewWeighted[V any](max int64, weight func(V) uint32, left func(V)) (*Map[V], error) {
+func NewWeighted[V any](max int64, weight func(V) uint32, left func(key string, v V)) (*Map[V], error) {
 	if max < 1 {
 		return nil, fmt.Errorf("memstore: weight %d: must be at least 1", max)
 	}
