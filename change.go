@@ -29,7 +29,7 @@ func (c *Cache[V]) Set(ctx context.Context, key string, v V) error {
 	}
 	c.fence.raise(key)
 	defer c.fence.raise(key)
-	e := c.newEntry(key, v, c.fence.epoch.Load(), t, c.jitter())
+	e := c.newEntry(key, v, c.clock.now(), c.fence.epoch.Load(), t, c.jitter())
 	c.dropNegative(key, always)
 	c.values.Update(own(key), func(old *entry[V], ok bool) (*entry[V], memstore.Op) {
 		c.succeed(e, old, 0)

@@ -210,7 +210,7 @@ func TestFence_absenceAsksInsideItsCriticalSection(t *testing.T) {
 	})
 	<-in
 	published := make(chan bool)
-	go func() { published <- c.publishAbsence("k", pass) }()
+	go func() { published <- c.publishAbsence("k", pass, 0) }()
 	settleDown()
 	c.fence.raise("k")
 	close(out)

@@ -139,17 +139,18 @@ func (fs *flights[V]) part(l *load[V], lands func(*flight[V]) bool) bool {
 
 // start lets l begin its call, at most LoadTimeout long, unless it has ended.
 func (fs *flights[V]) start(l *load[V]) bool {
+	patience := l.cache.opts.LoadTimeout
+	ctx, cancel := context.WithTimeout(errandContext{context.WithoutCancel(l.asked), &l.errand}, patience)
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
 	if l.over.Load() {
+		cancel()
 		return false
 	}
 	if l.timer != nil {
 		l.timer.Stop()
 	}
-	patience := l.cache.opts.LoadTimeout
-	l.started = true
-	l.ctx, l.cancel = context.WithTimeout(errandContext{context.WithoutCancel(l.asked), &l.errand}, patience)
+	l.started, l.ctx, l.cancel = true, ctx, cancel
 	l.timer = time.AfterFunc(patience, l.expire)
 	return true
 }

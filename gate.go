@@ -87,7 +87,7 @@ func (g *gate) ramp() {
 func (g *gate) report(ok bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.pace.report(ok, time.Now())
+	g.pace.report(ok)
 }
 
 // enter says whether the holder of t may go. If it is queued, it will be called
@@ -103,7 +103,7 @@ func (g *gate) enter(t *ticket) admission {
 }
 
 func (g *gate) enterLocked(t *ticket) (a admission, bumped *ticket) {
-	now := time.Now()
+	now := g.pace.now()
 	switch {
 	case t.host != nil && t.host.users > 0:
 		t.enterSlot(t.host)
@@ -211,7 +211,10 @@ func (g *gate) takeLocked(p priority, now time.Time) bool {
 
 // advanceLocked admits whom there is room for, and returns them to be called.
 func (g *gate) advanceLocked() (next []*ticket) {
-	now := time.Now()
+	if g.waiting == 0 {
+		return nil
+	}
+	now := g.pace.now()
 	for p := range priorities {
 		for g.queues[p].Len() > 0 && g.takeLocked(p, now) {
 			t := g.queues[p].Front().Value.(*ticket)

@@ -207,7 +207,7 @@ func (c *Cache[V]) fail(l *load[V], err error, cost time.Duration) bool {
 		return false
 	}
 	for _, f := range l.flights {
-		c.settle(f, outcome[V]{err: err, cost: cost})
+		c.settle(f, outcome[V]{err: err, at: c.clock.now(), cost: cost})
 	}
 	c.flights.land(l.flights...)
 	return true

@@ -33,7 +33,7 @@ func (c *Cache[V]) negative(key string, now int64) *negative {
 // publishAbsence stores an absence unless a change came after its load began.
 // The value goes first, so that nobody finds a value that is known to be gone
 // once the absence is there.
-func (c *Cache[V]) publishAbsence(key string, pass pass) (published bool) {
+func (c *Cache[V]) publishAbsence(key string, pass pass, now int64) (published bool) {
 	published = pass.holds()
 	c.dropValue(key, pass.holds)
 	if c.opts.NegativeTTL < 0 || c.negatives == nil {
@@ -41,14 +41,14 @@ func (c *Cache[V]) publishAbsence(key string, pass pass) (published bool) {
 	}
 	life := xfetch.Life(c.opts.NegativeTTL, c.jitter(), c.opts.Rand())
 	return c.publishNegative(key, pass, func(*negative) *negative {
-		return &negative{err: ErrNotFound, expiry: satAdd(c.clock.now(), int64(life))}
+		return &negative{err: ErrNotFound, expiry: satAdd(now, int64(life))}
 	})
 }
 
 // publishInvalid keeps readers from asking at once again for a value that is
 // invalid at the origin: each time for twice as long.
-func (c *Cache[V]) publishInvalid(key string, pass pass, err error) {
-	u, now := c.opts.Rand(), c.clock.now()
+func (c *Cache[V]) publishInvalid(key string, pass pass, err error, now int64) {
+	u := c.opts.Rand()
 	c.publishNegative(key, pass, func(old *negative) *negative {
 		n := &negative{err: err, invalid: 1}
 		if old != nil && old.alive(pass.epoch) {

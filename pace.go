@@ -16,8 +16,8 @@ import (
 type pace struct {
 	limiter  *rate.Limiter // nil: any rate
 	rampFor  time.Duration // 0: no ramp
-	rampedAt time.Time
-	failures int // in a row
+	rampedAt time.Time     // zero: not lately
+	failures int           // in a row
 }
 
 const (
@@ -37,16 +37,30 @@ func newPace(perSecond float64, ramp time.Duration) *pace {
 func (p *pace) ramp(now time.Time) { p.rampedAt = now }
 
 func (p *pace) ramping(now time.Time) bool {
-	return now.Sub(p.rampedAt) < p.rampFor
+	if p.rampedAt.IsZero() {
+		return false
+	}
+	if now.Sub(p.rampedAt) >= p.rampFor {
+		p.rampedAt = time.Time{}
+	}
+	return !p.rampedAt.IsZero()
+}
+
+// now returns the time, if anything depends on it.
+func (p *pace) now() (now time.Time) {
+	if p.limiter != nil || !p.rampedAt.IsZero() {
+		now = time.Now()
+	}
+	return now
 }
 
 // report counts failures in a row, and starts a ramp when an outage ends.
-func (p *pace) report(ok bool, now time.Time) {
+func (p *pace) report(ok bool) {
 	switch {
 	case !ok:
 		p.failures++
 	case p.failures >= outage:
-		p.ramp(now)
+		p.ramp(time.Now())
 		fallthrough
 	default:
 		p.failures = 0

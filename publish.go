@@ -20,7 +20,7 @@ func (c *Cache[V]) settle(f *flight[V], o outcome[V]) {
 		c.settled(f, c.publishValue(f, o))
 	case absent(o.err):
 		c.opts.Guard.ReportAbsent(c.guardPart(f.key))
-		c.settled(f, c.publishAbsence(f.key, f.pass))
+		c.settled(f, c.publishAbsence(f.key, f.pass, o.at))
 	default:
 		if errors.Is(o.err, errDependencyNotFound) {
 			f.err = opaque{o.err}
@@ -56,21 +56,20 @@ func (c *Cache[V]) unsettled(f *flight[V], o outcome[V]) {
 		c.refreshFailures.Add(1)
 	}
 	c.report(f, o.err)
-	now := c.clock.now()
 	e := c.alive(f.key)
 	if e == nil {
 		if _, ok := o.err.(*InvalidError); ok {
-			c.publishInvalid(f.key, f.pass, o.err)
+			c.publishInvalid(f.key, f.pass, o.err, o.at)
 		}
 		return
 	}
 	if o.err == ErrLoadTimeout {
 		e.learn(o.cost)
 	}
-	e.backOff(now, c.opts.Rand())
-	if spare := c.spareLife(); spare > 0 && now < satAdd(e.expiry, int64(spare)) && o.err != ErrClosed {
-		f.value, f.err, f.age = e.value, nil, time.Duration(now-e.written)
-		f.stale = now >= e.expiry
+	e.backOff(o.at, c.opts.Rand())
+	if spare := c.spareLife(); spare > 0 && o.at < satAdd(e.expiry, int64(spare)) && o.err != ErrClosed {
+		f.value, f.err, f.age = e.value, nil, time.Duration(o.at-e.written)
+		f.stale = o.at >= e.expiry
 		f.found = !f.stale // a change has put it there meanwhile
 	}
 }
@@ -85,7 +84,7 @@ func (c *Cache[V]) publishValue(f *flight[V], o outcome[V]) (published bool) {
 		c.dropNegative(f.key, f.pass.holds)
 		return published
 	}
-	e := c.newEntry(f.key, o.value, f.pass.epoch, o.terms, c.jitterOf(f.load))
+	e := c.newEntry(f.key, o.value, o.at, f.pass.epoch, o.terms, c.jitterOf(f.load))
 	c.dropNegative(f.key, f.pass.holds)
 	c.values.Update(own(f.key), func(old *entry[V], ok bool) (*entry[V], memstore.Op) {
 		if !f.pass.holds() {
@@ -100,8 +99,7 @@ func (c *Cache[V]) publishValue(f *flight[V], o outcome[V]) (published bool) {
 }
 
 // newEntry returns an entry for v that begins to live now.
-func (c *Cache[V]) newEntry(key string, v V, epoch uint32, t terms, jitter float64) *entry[V] {
-	now := c.clock.now()
+func (c *Cache[V]) newEntry(key string, v V, now int64, epoch uint32, t terms, jitter float64) *entry[V] {
 	life := xfetch.Life(t.life, jitter, c.opts.Rand())
 	e := newEntry[V](key)
 	e.value, e.weight, e.epoch = v, t.weight, epoch

@@ -10,7 +10,7 @@
 //
 // Underneath is github.com/maypok86/otter/v2 with a bound on size and nothing
 // else: its W-TinyLFU keeps the hit ratio up when a scan passes by, and in
-// this form it starts no goroutine that outlives its work.
+// this form it starts no goroutine.
 package memstore
 
 import (
@@ -59,6 +59,8 @@ func onLeaving[V any](left func(key string, v V)) func(otter.DeletionEvent[strin
 }
 
 func newMap[V any](opts *otter.Options[string, V]) (*Map[V], error) {
+	// Whoever writes evicts what is due. To start a goroutine for it costs more.
+	opts.Executor = func(evict func()) { evict() }
 	o, err := otter.New(opts)
 	if err != nil {
 		return nil, fmt.Errorf("memstore: %w", err)
