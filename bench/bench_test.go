@@ -5,10 +5,11 @@ import "testing"
 func BenchmarkHit(b *testing.B)    { benchmark(b, "hit") }
 func BenchmarkReject(b *testing.B) { benchmark(b, "reject") }
 func BenchmarkMiss(b *testing.B)   { benchmark(b, "miss") }
+func BenchmarkMany(b *testing.B)   { benchmark(b, "many") }
 
 // benchmark runs the subjects of a row, each made ready when its turn comes.
 func benchmark(b *testing.B, name string) {
-	w := newWorkload(defaultKeys)
+	w := newPlan().combinations()[0].workload()
 	for _, s := range rowNamed(b, name).subjects {
 		var t *trial
 		b.Run(s.name, func(b *testing.B) {

@@ -4,48 +4,58 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"runtime"
+	"time"
 
 	"github.com/earlybird-cache/earlybird"
 	"github.com/earlybird-cache/earlybird/bloom"
+	"github.com/earlybird-cache/earlybird/hotkeys"
 	"github.com/earlybird-cache/earlybird/keyshape"
 )
 
-// openPlain is a hit with nothing but a TTL configured; early refresh is on of
-// itself.
-func openPlain(w *workload) (*trial, error) {
-	c, err := earlybird.New(load, earlybird.Options[string]{TTL: ttl, MaxEntries: w.products})
+type options = earlybird.Options[string]
+
+// newEarlybird makes a cache with nothing but a TTL configured; early refresh is
+// on of itself.
+func newEarlybird(s setup) (*cache, error) {
+	opts := options{TTL: ttl, MaxEntries: s.room, LoadMany: s.origin.loadMany}
+	if s.life != nil {
+		opts.TTLFor = func(key, _ string) time.Duration { return s.life(key) }
+		opts.Ramp = earlybird.Off // as if it had been running for long
+	}
+	c, err := earlybird.New(s.origin.load, opts)
 	if err != nil {
 		return nil, err
 	}
-	return hits(c, w)
+	return cacheOf(c, s.room), nil
 }
 
-// openAll is a hit with shapes and a guard.
-func openAll(w *workload) (*trial, error) {
-	s, err := newShop(w.products)
+// newShopCache makes a cache with shapes, a guard and hot keys.
+func newShopCache(s setup) (*cache, error) {
+	shop, err := newShop(s.room, s.origin)
 	if err != nil {
 		return nil, err
 	}
-	return hits(s.Cache, w)
+	return cacheOf(shop.Cache, s.room), nil
 }
 
-// hits is a trial of reads that find their values in c.
-func hits(c *earlybird.Cache[string], w *workload) (*trial, error) {
-	return ready(asking(c, nil, func(s earlybird.Stats) uint64 { return s.Hits }), w)
-}
-
-// asking is a trial of reads of c that end with want, and in the given class
-// of Stats.
-func asking(c *earlybird.Cache[string], want error, class func(earlybird.Stats) uint64) *trial {
+func cacheOf(c *earlybird.Cache[string], room int) *cache {
 	ctx := context.Background()
-	return &trial{
-		do: func(key string) (string, bool) {
+	held := func() int { return c.Stats().Values }
+	return &cache{
+		get: func(key string) (string, bool) {
 			v, err := c.Get(ctx, key)
-			return v, err == want
+			return v, err == nil
 		},
-		strays: func() int64 {
-			s := c.Stats()
-			return int64(s.Requests() - class(s))
+		many:    func(keys []string) (map[string]string, error) { return c.GetMany(ctx, keys) },
+		set:     func(key, value string) bool { return c.Set(ctx, key, value) == nil },
+		drop:    func(key string) { _ = c.Invalidate(ctx, key) }, // fails on a closed cache only
+		dropAll: func() { _ = c.InvalidateAll(ctx) },             // likewise
+		held:    held,
+		settle: func() {
+			for held() > room {
+				runtime.Gosched() // there is nothing to ask for it
+			}
 		},
 		close: func() { _ = c.Close() }, // all loads have returned: none can be stuck
 	}
@@ -58,7 +68,7 @@ type shop struct {
 	guard *bloom.Guard
 }
 
-func newShop(size int) (shop, error) {
+func newShop(size int, o *origin) (shop, error) {
 	guard, err := bloom.New(bloom.Options{})
 	if err != nil {
 		return shop{}, err
@@ -66,13 +76,18 @@ func newShop(size int) (shop, error) {
 	if err := guard.Build(context.Background(), products(size)); err != nil {
 		return shop{}, err
 	}
-	c, err := earlybird.New(loadProduct, earlybird.Options[string]{
+	hot, err := hotkeys.New(hotkeys.Options{})
+	if err != nil {
+		return shop{}, err
+	}
+	c, err := earlybird.New(o.loadProduct, options{
 		TTL:          ttl,
 		NegativeTTL:  ttl,
 		MaxEntries:   size,
 		MaxNegatives: max(size/10, rejected),
 		Shapes:       keyshape.MustCompile(shape),
 		Guard:        guard,
+		HotKeys:      hot,
 	})
 	return shop{c, guard}, err
 }
@@ -88,11 +103,11 @@ func products(n int) iter.Seq2[string, error] {
 	}
 }
 
-func loadProduct(ctx context.Context, key string) (string, error) {
+func (o *origin) loadProduct(ctx context.Context, key string) (string, error) {
 	if isStranger(key) {
 		return "", earlybird.ErrNotFound
 	}
-	return load(ctx, key)
+	return o.load(ctx, key)
 }
 
 // forget makes the shop remember that strangers are absent, although the guard

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"slices"
 	"strings"
 
@@ -44,24 +45,40 @@ func openNegative(w *workload) (*trial, error) {
 	})
 }
 
-// refusing is a trial of reads that a shop, full of its products, refuses.
+// refusing opens a trial of reads that a shop, full of its products, refuses.
 func refusing(
 	w *workload, want error, class func(earlybird.Stats) uint64, ask func(shop) ([]string, error),
 ) (*trial, error) {
-	s, err := newShop(w.products)
+	s, err := newShop(w.products, w.origin())
 	if err != nil {
 		return nil, err
 	}
-	if _, err := hits(s.Cache, w); err != nil {
-		return nil, err
-	}
-	asked, err := ask(s)
+	asked, err := s.stocked(w.products, ask)
 	if err != nil {
+		_ = s.Close()
 		return nil, err
 	}
-	t := asking(s.Cache, want, class)
-	t.keys = sequence(asked)
-	return t, nil
+	ctx := context.Background()
+	return &trial{
+		keys: sequence(asked),
+		do: func(key string) (string, bool) {
+			v, err := s.Get(ctx, key)
+			return v, err == want
+		},
+		count: func() int64 { return int64(class(s.Stats())) },
+		each:  1,
+		close: func() { _ = s.Close() },
+	}, nil
+}
+
+// stocked has the shop load its products, and then returns what it is asked for.
+func (s shop) stocked(products int, ask func(shop) ([]string, error)) ([]string, error) {
+	for i := range products {
+		if _, err := s.Get(context.Background(), keyOf(i)); err != nil {
+			return nil, err
+		}
+	}
+	return ask(s)
 }
 
 func malformed(s earlybird.Stats) uint64 { return s.Malformed }

@@ -1,22 +1,55 @@
 package main
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"strings"
+	"sync"
+	"time"
 )
 
 // workload is what all subjects are asked for.
 type workload struct {
-	products int    // keyOf(0) and on
-	read     string // keys of products, one after another
-	random   string
+	products   int // keyOf(0) and on
+	popularity popularity
+	valueLen   int
+	read       string // keys of products, one after another
+	random     string
+	batches    func() string // like read, but the keys of each batch differ
+
+	entries   int // of memory and gc
+	benchtime time.Duration
+	requests  requests // of ratio
+	rooms     []room
 }
 
-const reads, windows = 1 << 18, 1 << 22
+const windows = 1 << 22
 
-func newWorkload(products int) *workload {
-	return &workload{products: products, read: zipf(products), random: randomText()}
+func newWorkload(products int, p popularity, valueLen int) *workload {
+	w := &workload{products: products, popularity: p, valueLen: valueLen, random: randomText()}
+	var text strings.Builder
+	draw := w.draws()
+	for range w.reads() {
+		text.WriteString(keyOf(draw()))
+	}
+	w.read = text.String()
+	w.batches = sync.OnceValue(func() string {
+		return distinctIn(w.reads()/batchLen*batchLen, w.draws())
+	})
+	return w
 }
+
+func (w *workload) String() string {
+	return fmt.Sprintf("%d keys, %v, values of %d bytes", w.products, w.popularity, w.valueLen)
+}
+
+func (w *workload) draws() func() int {
+	return w.popularity.draws(w.products, rand.New(rand.NewPCG(1, 2)))
+}
+
+// reads is how many reads popular goes round: twice as many as there are
+// products at least.
+func (w *workload) reads() int { return max(1<<18, 2*w.products) }
 
 // popular returns a stream of reads of products, the same for everyone, some
 // far more popular than others.
@@ -26,19 +59,10 @@ func (w *workload) popular() stream { return newStream(w.read, keyLen, keyLen) }
 // a random text.
 func (w *workload) distinct() stream { return newStream(w.random, keyLen, 1) }
 
-func zipf(products int) string {
-	r := rand.New(rand.NewPCG(1, 2))
-	z := rand.NewZipf(r, 1.01, 1, uint64(products-1))
-	rank := r.Perm(products) // popularity has nothing to do with the order of arrival
-	var text strings.Builder
-	text.Grow(reads * keyLen)
-	for range reads {
-		text.WriteString(keyOf(rank[z.Uint64()]))
-	}
-	return text.String()
-}
+func (w *workload) origin() *origin { return &origin{value: digitsOf(w.valueLen)} }
 
-func randomText() string {
+// randomText is the same text every time.
+var randomText = sync.OnceValue(func() string {
 	const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 	r := rand.New(rand.NewPCG(3, 4))
 	text := make([]byte, windows)
@@ -46,4 +70,4 @@ func randomText() string {
 		text[i] = letters[r.IntN(len(letters))]
 	}
 	return string(text)
-}
+})
