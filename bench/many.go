@@ -51,7 +51,7 @@ func hitsInBatches(make kind, w *workload) (*trial, *cache, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	t := &trial{do: c.get, count: o.keys.Load, calls: o.calls.Load, close: c.close}
+	t := &trial{do: c.get, count: o.keys.Load, counts: originCalls(o), close: c.close}
 	return t, c, t.ready(w, c)
 }
 
@@ -67,7 +67,7 @@ func manyMisses(make kind, fresh int) opener {
 		}
 		known, turn := acquaintances(max(w.products/100, batchLen)), new(atomic.Int64)
 		t := &trial{
-			per: batchLen, count: o.keys.Load, each: fresh, calls: o.calls.Load, close: c.close,
+			per: batchLen, count: o.keys.Load, each: fresh, counts: originCalls(o), close: c.close,
 			keys: newStream(w.random, fresh-1+keyLen, fresh),
 			do: func(unknown string) (string, bool) {
 				b := batches.Get().(*batch)
@@ -82,6 +82,10 @@ func manyMisses(make kind, fresh int) opener {
 		c.settled()
 		return t, nil
 	}
+}
+
+func originCalls(o *origin) map[string]func() int64 {
+	return map[string]func() int64{callsOp: o.calls.Load}
 }
 
 // acquaintances returns the keys of the first n products.

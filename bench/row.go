@@ -23,7 +23,7 @@ type variant struct {
 }
 
 // rows are all there are, in the order of their tables.
-var rows = []row{hitRow, rejectRow, missRow, manyRow, memoryRow, gcRow, ratioRow, loopRow, stormRow}
+var rows = []row{hitRow, rejectRow, missRow, manyRow, setRow, setNewRow, invalidateRow, memoryRow, gcRow, ratioRow, loopRow, stormRow}
 
 var hitRow = row{
 	name: "hit", base: "earlybird", columns: speed(faster("earlybird", cost)), variants: plan.combinations,

@@ -99,6 +99,9 @@ func checkLine(t *testing.T, r row, l line) {
 			require.Equal(t, spread{1, 1, 1}, s)
 		}
 	}
+	if l.Subject == "lru" {
+		return // of a loop larger than itself it hits nothing
+	}
 	first := l.Figures[r.columns[0].head]
 	require.Positive(t, first.Low, "%s/%s", r.name, l.Subject)
 }

@@ -24,7 +24,7 @@ type trial struct {
 	count func() int64
 	each  int
 
-	calls func() int64 // of the origin so far; nil: of no interest
+	counts map[string]func() int64 // figures that are counted: what grows, by name
 
 	close func() // nil: nothing to do
 
@@ -39,6 +39,7 @@ const (
 	bytesPerOp  = "B/op"
 	keysPerOp   = "keys/op"
 	callsOp     = "calls/op" // of the origin
+	changesOp   = "changes/op"
 )
 
 // sample measures a new trial, with no garbage of the last one about.
@@ -66,30 +67,36 @@ func (open opener) sample(w *workload) (sample, error) {
 
 // run is a benchmark of the trial.
 func (t *trial) run(b *testing.B) {
-	counted, called := counter(t.count), counter(t.calls)
+	counted, figures := counter(t.count), make(map[string]func() int64)
+	for figure, count := range t.counts {
+		figures[figure] = counter(count)
+	}
 	b.ReportAllocs()
 	start := cpuTime()
 	b.ResetTimer()
-	b.RunParallel(func(pb *testing.PB) {
-		keys, wrong := t.keys.reader(), int64(0)
-		for pb.Next() {
-			if _, ok := t.do(keys.next()); !ok {
-				wrong++
-			}
-		}
-		t.astray.Add(wrong * t.width())
-	})
+	b.RunParallel(t.work)
 	b.StopTimer()
 	n := float64(b.N)
 	if used := cpuTime() - start; used > 0 {
 		b.ReportMetric(float64(used)/n, cpuPerOp)
 	}
 	b.ReportMetric(float64(t.width()), keysPerOp)
-	if t.calls != nil {
-		b.ReportMetric(float64(called())/n, callsOp)
+	for figure, counted := range figures {
+		b.ReportMetric(float64(counted())/n, figure)
 	}
 	t.done.Add(int64(b.N) * t.width())
 	t.astray.Add(int64(math.Abs(float64(counted() - int64(b.N*t.each)))))
+}
+
+// work is one goroutine's part of a benchmark.
+func (t *trial) work(pb *testing.PB) {
+	keys, wrong := t.keys.reader(), int64(0)
+	for pb.Next() {
+		if _, ok := t.do(keys.next()); !ok {
+			wrong++
+		}
+	}
+	t.astray.Add(wrong * t.width())
 }
 
 // counter returns a function that tells by how much count has grown.
