@@ -34,21 +34,34 @@ func newReporter(name string, onError func(Event), logger *slog.Logger) *reporte
 	return &reporter{name: name, onError: onError, logger: logger}
 }
 
-// report is called for each load that failed. A panic of the user's OnError
-// goes no further.
+// report is called for each load that failed, by whoever ends it: the loader's
+// goroutine, a timer's, or a reader's. What the user does when he is told gets a
+// goroutine of its own, for he may panic or, as a test's FailNow does, end the
+// goroutine, and readers still wait for what comes after.
 func (r *reporter) report(e Event) {
-	e.Cache = r.name
-	if r.onError != nil {
-		var ignored error
-		guarded(&ignored, func() { r.onError(e) })
+	if r.onError == nil && r.logger == nil {
+		return
 	}
-	if r.logger != nil {
-		var ignored error
-		guarded(&ignored, func() { r.log(e, time.Now()) })
+	e.Cache = r.name
+	told := make(chan struct{})
+	go func() {
+		defer close(told)
+		defer guarded(new(error), func() { r.log(e, time.Now()) })
+		guarded(new(error), func() { r.tell(e) })
+	}()
+	<-told
+}
+
+func (r *reporter) tell(e Event) {
+	if r.onError != nil {
+		r.onError(e)
 	}
 }
 
 func (r *reporter) log(e Event, now time.Time) {
+	if r.logger == nil {
+		return
+	}
 	r.mu.Lock()
 	if now.Sub(r.logged) < logEvery {
 		r.skipped++

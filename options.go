@@ -138,9 +138,9 @@ type Options[V any] struct {
 	// HotKeys finds out which keys are read most; ask it, or Stats. nil does not.
 	HotKeys *hotkeys.Tracker
 
-	// OnError is told of every load and refresh that failed, on the goroutine
-	// of the load: it should be quick. Logger is told likewise, at most once a
-	// second.
+	// OnError is told of every load and refresh that failed. Whoever waits for
+	// the load waits for OnError too: it should be quick. Logger is told likewise,
+	// at most once a second.
 	OnError func(Event)
 	Logger  *slog.Logger
 

@@ -124,11 +124,23 @@ func TestGet_loaderThatPanicsGivesItsSlotBack(t *testing.T) {
 // the library, so these scenarios run in a process of their own.
 const scenarioVar = "EARLYBIRD_TEST_SCENARIO"
 
-func TestProcess_survivesLoaderPanics(t *testing.T) {
+var scenarios = map[string]func(t *testing.T, calamity func()){
+	"refresh":        panicsInARefresh,
+	"abandoned":      panicsWhenNobodyWaits,
+	"late":           panicsAfterLoadTimeout,
+	"closing":        panicsWhileClosing,
+	"batch refresh":  panicsInABatchRefresh,
+	"hooks":          panicsInAHook,
+	"told too late":  panicsInOnErrorOfATimeout,
+	"told of sheds":  panicsInOnErrorOfASheddingGate,
+	"told of a wait": panicsInOnErrorOfAWait,
+}
+
+func TestProcess_survivesPanics(t *testing.T) {
 	if os.Getenv(scenarioVar) != "" {
 		t.Skip("is the process")
 	}
-	for _, scenario := range []string{"refresh", "abandoned", "late", "closing"} {
+	for scenario := range scenarios {
 		t.Run(scenario, func(t *testing.T) {
 			cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestProcess_scenario$", "-test.v")
 			cmd.Env = append(os.Environ(), scenarioVar+"="+scenario, "GORACE=atexit_sleep_ms=0")
@@ -142,18 +154,11 @@ func TestProcess_survivesLoaderPanics(t *testing.T) {
 func TestProcess_scenario(t *testing.T) {
 	scenario := os.Getenv(scenarioVar)
 	if scenario == "" {
-		t.Skip("run by TestProcess_survivesLoaderPanics")
+		t.Skip("run by TestProcess_survivesPanics")
 	}
 	for name, calamity := range calamities {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				map[string]func(*testing.T, func()){
-					"refresh":   panicsInARefresh,
-					"abandoned": panicsWhenNobodyWaits,
-					"late":      panicsAfterLoadTimeout,
-					"closing":   panicsWhileClosing,
-				}[scenario](t, calamity.end)
-			})
+			synctest.Test(t, func(t *testing.T) { scenarios[scenario](t, calamity.end) })
 		})
 	}
 	t.Log("survived " + scenario)
