@@ -3,7 +3,10 @@ package earlybird
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"strconv"
+	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -197,4 +200,103 @@ func panicsInOnErrorOfAWait(t *testing.T, calamity func()) {
 	start := time.Now()
 	require.NoError(t, c.Close())
 	require.Zero(t, time.Since(start), "nothing is left to wait for")
+}
+
+// A hook that panics on the goroutine of a caller, who may recover it, leaves
+// nothing behind either.
+func TestHooks_panicOfACallIsTheCallersOnly(t *testing.T) {
+	for name, install := range map[string]func(o *Options[string], trip func()){
+		"Canonical": func(o *Options[string], trip func()) { o.Canonical = func(k string) string { trip(); return k } },
+		"Clone":     func(o *Options[string], trip func()) { o.Clone = func(v string) string { trip(); return v } },
+		"GuardPart": func(o *Options[string], trip func()) { o.GuardPart = func(k string) string { trip(); return k } },
+		"TTLFor": func(o *Options[string], trip func()) {
+			o.TTLFor = func(string, string) time.Duration { trip(); return 0 }
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var armed atomic.Bool
+			opts := plain[string](time.Minute)
+			install(&opts, func() {
+				if armed.Load() {
+					panic("hook")
+				}
+			})
+			loading, let := make(chan struct{}), make(chan struct{})
+			c := newTidy(t, func(_ context.Context, key string) (string, error) {
+				if strings.HasPrefix(key, "slow") {
+					loading <- struct{}{}
+					<-let
+				}
+				return key, nil
+			}, opts)
+			mustGet(t, c, "k")
+			try := func(call func()) {
+				defer func() { _ = recover() }()
+				call()
+			}
+			ctx := t.Context()
+			var wg sync.WaitGroup
+			wg.Go(func() { try(func() { c.Get(ctx, "slow") }) })
+			<-loading
+			wg.Go(func() { try(func() { c.GetMany(ctx, []string{"slow 1", "k", "slow 2", "slow"}) }) })
+			<-loading
+			<-loading
+
+			armed.Store(true)
+			for _, call := range []func(){
+				func() { c.Get(ctx, "k") },
+				func() { c.Get(ctx, "other") },
+				func() { c.Lookup(ctx, "k") },
+				func() { c.Peek("k") },
+				func() { c.GetMany(ctx, []string{"k", "other"}) },
+				func() { c.Set(ctx, "k", "v") },
+				func() { c.Created(ctx, "k") },
+				func() { c.Invalidate(ctx, "other") },
+				func() { c.Warm(ctx, slices.Values([]string{"k", "other"})) },
+			} {
+				try(call)
+			}
+			if name == "GuardPart" { // depends on the key alone: it panics before the load or not at all
+				armed.Store(false)
+			}
+			close(let)
+			wg.Wait()
+			armed.Store(false)
+			requireIdle(t, c)
+			require.Equal(t, "k", mustGet(t, c, "k"))
+			require.NoError(t, c.Set(ctx, "k", "v"))
+			require.Equal(t, "v", mustGet(t, c, "k"))
+		})
+	}
+}
+
+// Clone may be content with a value on its way in and not on its way out.
+// Whoever is to be handed that leaves his seat all the same.
+func TestClone_panicOnTheWayOutLeavesNobodySeated(t *testing.T) {
+	var calls atomic.Int64
+	keys := []string{"a", "b", "c"}
+	for name, read := range map[string]func(*Cache[string]){
+		"Get":     func(c *Cache[string]) { c.Get(t.Context(), "a") },
+		"GetMany": func(c *Cache[string]) { c.GetMany(t.Context(), keys) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			calls.Store(0)
+			opts := plain[string](time.Minute)
+			opts.Clone = func(v string) string {
+				if calls.Add(1) > int64(len(keys)) {
+					panic("hook")
+				}
+				return v
+			}
+			opts.LoadMany = func(_ context.Context, keys []string) (map[string]string, error) {
+				return map[string]string{"a": "a", "b": "b", "c": "c"}, nil
+			}
+			c := newTidy(t, func(context.Context, string) (string, error) {
+				calls.Store(2)
+				return "a", nil
+			}, opts)
+			require.Panics(t, func() { read(c) })
+			requireIdle(t, c)
+		})
+	}
 }

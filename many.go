@@ -106,9 +106,19 @@ func (b *batch[V]) fetch(ctx context.Context) {
 		}
 		return
 	}
-	var loads []*load[V]
-	for i := range b.missing {
-		m := &b.missing[i]
+	for _, l := range b.join(ctx) {
+		if len(l.flights) > 0 {
+			c.launch(l)
+		}
+	}
+	b.await(ctx)
+}
+
+// join takes seats on the flights of the missing keys, and returns the loads of
+// those it leads. A key that is refused a seat is missing no more.
+func (b *batch[V]) join(ctx context.Context) (loads []*load[V]) {
+	c, seated := b.cache, b.missing[:0]
+	for _, m := range b.missing {
 		if len(loads) == 0 || c.opts.LoadMany == nil {
 			l := c.newLoad(ctx, errandOf(ctx))
 			l.many = c.opts.LoadMany != nil
@@ -122,18 +132,28 @@ func (b *batch[V]) fetch(ctx context.Context) {
 		}
 		c.urge(seat)
 		m.seat = seat
+		seated = append(seated, m)
 	}
-	for _, l := range loads {
-		if len(l.flights) > 0 {
-			c.launch(l)
-		}
-	}
-	for _, m := range b.missing {
-		if m.seat.flight != nil {
-			r, err := c.await(ctx, m.seat)
+	b.missing = seated
+	return loads
+}
+
+// await waits for the flights of the missing keys, one after the other. Each
+// seat is given up as soon as its flight has landed, and all of them should a
+// Clone panic.
+func (b *batch[V]) await(ctx context.Context) {
+	c, rest := b.cache, b.missing
+	defer func() {
+		for _, m := range rest {
 			c.flights.leave(m.seat)
-			b.put(m.given, r, err)
 		}
+	}()
+	for len(rest) > 0 {
+		m := rest[0]
+		r, err := c.await(ctx, m.seat)
+		rest = rest[1:]
+		c.flights.leave(m.seat)
+		b.put(m.given, r, err)
 	}
 }
 
