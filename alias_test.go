@@ -2,6 +2,7 @@ package earlybird
 
 import (
 	"context"
+	"reflect"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -99,4 +100,37 @@ func TestValues_copiedByAssignmentAreTheReadersOwn(t *testing.T) {
 		}
 	})
 	require.Equal(t, want, mustGet(t, c, "k"))
+}
+
+// Without Clone everybody holds the same value, whatever its type; the library
+// neither writes to it nor copies it.
+func TestValues_ofEveryKindAreShared(t *testing.T) {
+	t.Run("slice", func(t *testing.T) {
+		shares(t, byteSlices, func(v []byte) any { return &v[0] })
+	})
+	t.Run("map", func(t *testing.T) {
+		shares(t, plainMaps, func(v map[string]int) any { return reflect.ValueOf(v).Pointer() })
+	})
+	t.Run("pointer", func(t *testing.T) {
+		shares(t, pointers, func(v *document) any { return v })
+	})
+}
+
+func shares[V any](t *testing.T, k kind[V], identity func(V) any) {
+	opts := plain[V](time.Hour)
+	opts.StaleWhileRevalidate = time.Hour
+	one := k.fresh()
+	c := newTidy(t, func(context.Context, string) (V, error) { return one, nil }, opts)
+	want := identity(one)
+	together(32, func(int) {
+		for range 20 {
+			v, err := c.Get(context.Background(), "k")
+			many, manyErr := c.GetMany(context.Background(), []string{"k", "other"})
+			if err != nil || manyErr != nil || identity(v) != want || identity(many["k"]) != want || identity(many["other"]) != want {
+				t.Error("not the one value", err, manyErr)
+				return
+			}
+		}
+	})
+	require.Equal(t, k.fresh(), one)
 }
