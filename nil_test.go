@@ -3,6 +3,7 @@ package earlybird
 import (
 	"context"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -14,11 +15,16 @@ type user struct{ Name string }
 // is one. Absence has its own word, ErrNotFound.
 func holdsLikeAnyValue[V any](t *testing.T, v V) {
 	t.Helper()
-	loads := 0
+	loads, batches := 0, 0
+	opts := plain[V](time.Minute)
+	opts.LoadMany = func(_ context.Context, keys []string) (map[string]V, error) {
+		batches++
+		return map[string]V{"many": v}, nil
+	}
 	c := newTidy(t, func(context.Context, string) (V, error) {
 		loads++
 		return v, nil
-	}, plain[V](time.Minute))
+	}, opts)
 	for range 10 {
 		got, err := c.Get(t.Context(), "loaded")
 		require.NoError(t, err)
@@ -35,6 +41,48 @@ func holdsLikeAnyValue[V any](t *testing.T, v V) {
 	require.Equal(t, 1, loads)
 	require.Equal(t, 2, c.Stats().Values)
 	require.Zero(t, c.Stats().Negatives)
+
+	for range 10 {
+		found, err := c.GetMany(t.Context(), []string{"loaded", "set", "many"})
+		require.NoError(t, err)
+		require.Equal(t, map[string]V{"loaded": v, "set": v, "many": v}, found)
+	}
+	require.Equal(t, v, mustGet(t, c, "many"))
+	require.Equal(t, 1, batches)
+	found, err := c.GetMany(t.Context(), []string{"left out", "many"})
+	require.Equal(t, map[string]V{"many": v}, found, "a key with a nil is there, one that is left out is not")
+	require.ErrorIs(t, err.(*ManyError).Errors["left out"], ErrNotFound)
+	require.Equal(t, 1, loads)
+}
+
+// Nor does it become an absence in a refresh, past its expiry, or by way of a
+// copy or a revalidation.
+func TestGet_nilStaysAValueWhateverBecomesOfIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		loads := 0
+		opts := eager[*user](time.Minute)
+		opts.StaleWhileRevalidate = time.Minute
+		opts.Clone = func(u *user) *user { return u }
+		opts.Validate = func(_ string, u *user) error { require.Nil(t, u); return nil }
+		opts.Revalidate = func(_ context.Context, key string, old *user) (*user, error) {
+			require.Nil(t, old)
+			return nil, ErrNotModified
+		}
+		c := newTidy(t, func(context.Context, string) (*user, error) {
+			time.Sleep(time.Second)
+			loads++
+			return nil, nil
+		}, opts)
+		for _, want := range []State{Loaded, Early, Fresh, Stale, Fresh} {
+			r := mustLookup(t, c, "k")
+			require.Nil(t, r.Value)
+			require.Equal(t, want, r.State)
+			synctest.Wait()
+			time.Sleep(map[State]time.Duration{Loaded: 50 * time.Second, Fresh: time.Minute}[want])
+		}
+		require.Equal(t, 1, loads)
+		require.Zero(t, c.Stats().Negatives)
+	})
 }
 
 func TestGet_nilAndZeroAreValuesLikeAnyOther(t *testing.T) {
