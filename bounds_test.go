@@ -13,26 +13,32 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The bound is a number of values, not of bytes, and all of it can be used.
+// The bound is a number of values, not of bytes, and all of it can be used. The
+// bound by weight is in the unit of Weigh alone, and so can all of that.
 func TestMaxEntries_countsValuesWhateverTheirSize(t *testing.T) {
 	n := scaled(2000, 10_000)
 	for _, size := range []int{1, 10 << 10} {
-		t.Run(fmt.Sprint(size), func(t *testing.T) {
-			opts := plain[[]byte](time.Hour)
-			opts.MaxEntries = n
-			c := newTidy(t, func(context.Context, string) ([]byte, error) { return make([]byte, size), nil }, opts)
-			readAll := func() {
-				for i := range n {
-					mustGet(t, c, strconv.Itoa(i))
+		for _, weighed := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%d bytes, weighed %v", size, weighed), func(t *testing.T) {
+				opts := plain[[]byte](time.Hour)
+				if opts.MaxEntries = n; weighed {
+					opts.MaxEntries, opts.MaxBytes = 0, int64(n*size)
+					opts.Weigh = func(_ string, v []byte) int { return len(v) }
 				}
-			}
-			readAll()
-			c.values.Settle()
-			before := c.Stats().Hits
-			readAll()
-			require.GreaterOrEqual(t, float64(c.Stats().Hits-before), 0.95*float64(n))
-			require.LessOrEqual(t, c.Stats().Values, n)
-		})
+				c := newTidy(t, func(context.Context, string) ([]byte, error) { return make([]byte, size), nil }, opts)
+				readAll := func() {
+					for i := range n {
+						mustGet(t, c, strconv.Itoa(i))
+					}
+				}
+				readAll()
+				c.values.Settle()
+				before := c.Stats().Hits
+				readAll()
+				require.GreaterOrEqual(t, float64(c.Stats().Hits-before), 0.95*float64(n))
+				require.LessOrEqual(t, c.Stats().Values, n)
+			})
+		}
 	}
 }
 

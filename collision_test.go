@@ -162,6 +162,15 @@ func TestKeys_ofDifferentPartsKeepTheirOwnValues(t *testing.T) {
 	owner("acme", "123")
 	owner("a:b", "cd:e")
 	owner("ab:c", "d:e")
+	for _, pair := range [][2]string{
+		{keyshape.Join("acme1", "23"), keyshape.Join("acme", "123")},
+		{keyshape.Join("a:b", "cd:e"), keyshape.Join("ab:c", "d:e")},
+		{keyshape.Join("x", ""), keyshape.Join("", "x")}, // not in memory yet
+	} {
+		found, err := c.GetMany(t.Context(), pair[:])
+		require.NoError(t, err)
+		require.Equal(t, map[string]string{pair[0]: pair[0], pair[1]: pair[1]}, found)
+	}
 	require.NoError(t, c.Invalidate(t.Context(), keyshape.Join("acme1", "23")))
 	_, ok := c.Peek(keyshape.Join("acme", "123"))
 	require.True(t, ok)
@@ -179,5 +188,45 @@ func TestKeys_ofDifferentPartsKeepTheirOwnValues(t *testing.T) {
 			parts[i] = string(b)
 		}
 		owner(parts...)
+	}
+}
+
+// Whatever hashes keys has collisions among so many: in the places from which
+// hits are served two keys in three share one with another. Each key has its
+// own value all the same, and losing it is its own affair.
+func TestKeys_thatShareAPlaceKeepTheirOwnValues(t *testing.T) {
+	n := scaled(5_000, 100_000)
+	opts := plain[string](time.Hour)
+	opts.MaxEntries, opts.MaxLoads = 2*n, Off
+	var round atomic.Int64
+	c := newTidy(t, func(_ context.Context, key string) (string, error) {
+		return key + "/" + strconv.FormatInt(round.Load(), 10), nil
+	}, opts)
+	keys := make([]string, n)
+	for i := range keys {
+		keys[i] = "u" + strconv.Itoa(i)
+	}
+	check := func(old func(i int) bool) {
+		t.Helper()
+		many, err := c.GetMany(t.Context(), keys)
+		require.NoError(t, err)
+		for i, key := range keys {
+			want := key + "/" + strconv.FormatInt(round.Load(), 10)
+			if old(i) {
+				want = key + "/0"
+			}
+			if v := mustGet(t, c, key); v != want || many[key] != want {
+				t.Fatalf("%s: %q and %q, want %q", key, v, many[key], want)
+			}
+		}
+	}
+	check(func(int) bool { return true })
+	check(func(int) bool { return true })
+	round.Store(1)
+	for i := 0; i < n; i += 2 {
+		require.NoError(t, c.Invalidate(t.Context(), keys[i]))
+	}
+	for range 2 {
+		check(func(i int) bool { return i%2 == 1 })
 	}
 }

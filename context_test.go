@@ -121,6 +121,8 @@ func TestGet_endedContextStartsAndPoisonsNothing(t *testing.T) {
 		key := "one by one " + strconv.Itoa(i)
 		_, err := c.Get(ended, key)
 		require.ErrorIs(t, err, context.Canceled)
+		_, err = c.GetMany(ended, []string{key})
+		require.ErrorIs(t, worst(err), context.Canceled)
 		require.EqualValues(t, i, c.Stats().Loads)
 		require.Equal(t, key, mustGet(t, c, key))
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/earlybird-cache/earlybird/bloom"
+	"github.com/earlybird-cache/earlybird/hotkeys"
 	"github.com/earlybird-cache/earlybird/keyshape"
 )
 
@@ -122,13 +123,20 @@ func TestGet_readersOfAHotKeyStartNoGoroutines(t *testing.T) {
 func TestMemory_doesNotGrowWithTheKeysThatPass(t *testing.T) {
 	few := scaled(20_000, 100_000)
 	many := scaled(120_000, 5_000_000)
+	tracker, err := hotkeys.New(hotkeys.Options{})
+	require.NoError(t, err)
 	c := newCache(t, func(_ context.Context, key string) (string, error) {
+		if key[len(key)-1] == '7' {
+			return "", ErrNotFound
+		}
 		return key, nil
-	}, Options[string]{MaxEntries: few / 10, TTL: time.Hour})
+	}, Options[string]{MaxEntries: few / 10, TTL: time.Hour, HotKeys: tracker})
 	pass := func(from, to int) uint64 {
 		for i := from; i < to; i++ {
 			_, err := c.Get(context.Background(), fmt.Sprintf("user:%035d", i))
-			require.NoError(t, err)
+			if i%10 != 7 {
+				require.NoError(t, err)
+			}
 		}
 		return heap()
 	}
@@ -139,6 +147,12 @@ func TestMemory_doesNotGrowWithTheKeysThatPass(t *testing.T) {
 	require.Empty(t, c.flights.table)
 	require.Empty(t, c.calls.ofKey)
 	require.Empty(t, c.episodes.open)
+	require.Zero(t, c.gate.waiting)
+	c.values.Settle()
+	c.negatives.Settle()
+	require.LessOrEqual(t, c.Stats().Values, c.opts.MaxEntries)
+	require.LessOrEqual(t, c.Stats().Negatives, c.opts.MaxNegatives)
+	runtime.KeepAlive(c)
 }
 
 func heap() uint64 {

@@ -20,11 +20,23 @@ import (
 func TestGet_crowdsOnColdKeysLoadOnceEach(t *testing.T) {
 	readers, rounds := scaled(300, 10_000), scaled(60, 200)
 	var loads atomic.Int64
-	c := newTidy(t, counted(&loads), Options[int64]{TTL: 5 * time.Minute})
+	opts := Options[int64]{TTL: 5 * time.Minute}
+	opts.LoadMany = func(_ context.Context, keys []string) (map[string]int64, error) {
+		return map[string]int64{keys[0]: loads.Add(1)}, nil
+	}
+	c := newTidy(t, counted(&loads), opts)
 	for round := range rounds {
 		key := "k" + strconv.Itoa(round)
-		together(readers, func(int) {
-			if v, err := c.Get(context.Background(), key); err != nil || v != int64(round+1) {
+		together(readers, func(i int) {
+			v, err := int64(0), error(nil)
+			if i%8 == 0 {
+				many := map[string]int64(nil)
+				many, err = c.GetMany(context.Background(), []string{key})
+				v = many[key]
+			} else {
+				v, err = c.Get(context.Background(), key)
+			}
+			if err != nil || v != int64(round+1) {
 				t.Errorf("round %d: got %d, %v", round, v, err)
 			}
 		})
@@ -136,6 +148,9 @@ func TestGet_crowdsShareResultsThatAreNotKept(t *testing.T) {
 		load func() (string, error)
 		want error
 	}{
+		"a value":         {func() (string, error) { return "v", nil }, nil},
+		"an invalid one":  {func() (string, error) { return "corrupt", nil }, failure},
+		"a cancellation":  {func() (string, error) { return "", context.Canceled }, context.Canceled},
 		"an error":        {func() (string, error) { return "", failure }, failure},
 		"an absence":      {func() (string, error) { return "", fmt.Errorf("row: %w", ErrNotFound) }, ErrNotFound},
 		"its own timeout": {func() (string, error) { return "", context.DeadlineExceeded }, context.DeadlineExceeded},
@@ -149,11 +164,26 @@ func TestGet_crowdsShareResultsThatAreNotKept(t *testing.T) {
 					loads.Add(1)
 					time.Sleep(50 * time.Millisecond)
 					return origin.load()
-				}, Options[string]{TTL: time.Minute, NegativeTTL: Off})
+				}, Options[string]{
+					TTL: time.Minute, NegativeTTL: Off, MaxNegatives: Off,
+					TTLFor: func(string, string) time.Duration { return Off },
+					Validate: func(_, v string) error {
+						if v == "corrupt" {
+							return failure
+						}
+						return nil
+					},
+				})
 
 				start := time.Now()
-				together(200, func(int) {
-					_, err := c.Get(context.Background(), "k")
+				together(200, func(i int) {
+					var err error
+					if i%4 == 0 {
+						_, err = c.GetMany(context.Background(), []string{"k"})
+						err = worst(err)
+					} else {
+						_, err = c.Get(context.Background(), "k")
+					}
 					if _, panics := origin.want.(*PanicError); panics {
 						requirePanicError(t, err)
 					} else if !errors.Is(err, origin.want) {

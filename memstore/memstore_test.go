@@ -97,10 +97,3 @@ func TestMap_getDoesNotAllocate(t *testing.T) {
 	put(m, "a", new(int))
 	require.Zero(t, testing.AllocsPerRun(1000, func() { m.Get("a") }))
 }
-
-func ExampleMap_Update() {
-	m, _ := memstore.New[int](1000)
-	m.Update("visits", func(old int, ok bool) (int, memstore.Op) {
-		return old + 1, memstore.Put
-	})
-}
