@@ -57,20 +57,21 @@ func (c *Cache[V]) unsettled(f *flight[V], o outcome[V]) {
 	}
 	c.report(f, o.err)
 	e := c.alive(f.key)
-	if e == nil {
-		if _, ok := o.err.(*InvalidError); ok {
-			c.publishInvalid(f.key, f.pass, o.err, o.at)
+	if e != nil {
+		if o.err == ErrLoadTimeout {
+			e.learn(o.cost)
 		}
-		return
+		e.backOff(o.at, c.opts.Rand())
+		if spare := c.spareLife(); spare > 0 && o.at < satAdd(e.expiry, int64(spare)) && o.err != ErrClosed {
+			f.value, f.err, f.age = e.value, nil, time.Duration(o.at-e.written)
+			f.stale = o.at >= e.expiry
+			f.found = !f.stale // a change has put it there meanwhile
+			return
+		}
 	}
-	if o.err == ErrLoadTimeout {
-		e.learn(o.cost)
-	}
-	e.backOff(o.at, c.opts.Rand())
-	if spare := c.spareLife(); spare > 0 && o.at < satAdd(e.expiry, int64(spare)) && o.err != ErrClosed {
-		f.value, f.err, f.age = e.value, nil, time.Duration(o.at-e.written)
-		f.stale = o.at >= e.expiry
-		f.found = !f.stale // a change has put it there meanwhile
+	// An entry's back-off keeps only refreshes away, not those who find it expired.
+	if _, ok := o.err.(*InvalidError); ok && (e == nil || o.at >= e.expiry) {
+		c.publishInvalid(f.key, f.pass, o.err, o.at)
 	}
 }
 

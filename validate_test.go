@@ -258,3 +258,35 @@ func TestValidate_errorsOfTheOriginAreNoInvalidValues(t *testing.T) {
 		require.Zero(t, c.Stats().Negatives)
 	})
 }
+
+// An old value that may not be served any more is no reason to ask at once
+// again: a bad value backs off though something else is still in memory.
+func TestValidate_backsOffBesideAnExpiredValue(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		origin := &fragile{perSecond: 1 << 30}
+		origin.mended.Store(true)
+		opts := plain[string](20 * time.Second)
+		opts.Validate = func(_, v string) error {
+			if v == "corrupt" {
+				return errors.New("corrupt")
+			}
+			return nil
+		}
+		c := newTidy(t, origin.load, opts)
+		mustGet(t, c, "k")
+		origin.mended.Store(false)
+		time.Sleep(21 * time.Second)
+		aThousandASecond(1000, 10*time.Second, func() {
+			_, err := c.Get(context.Background(), "k")
+			var invalid *InvalidError
+			if !errors.As(err, &invalid) {
+				t.Error(err)
+			}
+		})
+		require.LessOrEqual(t, len(origin.asked("k")), 10)
+		origin.mended.Store(true)
+		time.Sleep(20 * time.Second)
+		require.Equal(t, "good", mustGet(t, c, "k"))
+		require.Zero(t, c.Stats().Negatives)
+	})
+}
