@@ -8,7 +8,8 @@
 //
 // # What one read does
 //
-//  1. A key longer than MaxKeyLen is refused before anything looks at it.
+//  1. Canonical, if set, spells the key in the one way that all the rest knows.
+//     A key longer than MaxKeyLen is refused before anything looks at it.
 //  2. A value in memory that is far from expiry is returned: no lock, no
 //     allocation, no clock of its own. This is nearly every read.
 //  3. Nearer to expiry the read draws lots, and the nearer, the likelier it is
@@ -26,44 +27,88 @@
 //  8. Each reader waits as long as its own context lasts. The load goes on and
 //     is stored for the next.
 //
-// GetMany does the same for several keys, and loads what is missing in one
-// call of LoadMany.
+// GetMany does the same for several keys and loads what is missing in one call
+// of LoadMany; each key has its own outcome. Lookup is a Get that also says
+// where the value came from and how old it is; Peek looks into memory only.
 //
-// # What can be relied upon
+// # How long a value lives
 //
-// A value is served for at most TTL after its load ended, and an absence for
-// NegativeTTL. Past that a value is served only as StaleWhileRevalidate and
-// StaleIfError allow. Each life is shortened at random by up to Jitter. Durations
+// At most TTL after its load ended, and less by up to Jitter, drawn for each, so
+// that what was written together does not expire together. TTLFor shortens the
+// life of a single value, and with Off hands it to those who wait without storing
+// it. An absence lives for NegativeTTL, in a room of its own: however many
+// strangers ask, no value is evicted for an absence.
+//
+// Past its expiry a value is served in two cases only. Within
+// StaleWhileRevalidate nobody waits: a refresh runs behind. Within StaleIfError
+// it stands in for a load that failed, timed out or was refused. Durations
 // saturate; none is ever rounded up to "for ever".
+//
+// Memory is bounded by MaxEntries, a number of values, or by MaxBytes in the
+// unit of Weigh. What is likely to be wanted again stays when a scan passes by.
+//
+// Where an earlier value is in memory, Revalidate, if set, is asked in place of
+// the loader, and may answer that it is still right: ErrNotModified gives it
+// another life. A batch does not revalidate.
+//
+// Values are shared by all who read them, unless Clone copies them on every way
+// in and out.
+//
+// # When the origin fails
 //
 // Errors are not remembered. Only an error that is ErrNotFound is, and only as
 // the loader's word about its own key: an ErrNotFound that a loader got for
 // another key, from a Get with the context it was given, does not make its own
 // key absent. A refresh that fails leaves the value where it is and is tried
-// again after a while, later each time.
+// again after a while, twice as long each time, up to an eighth of the value's
+// life or half a minute. What the loader returned and Validate has an error for
+// is not stored either; its readers get an *InvalidError, which is remembered for
+// a tenth of a second at first and longer each time, because asking again at once
+// would bring the same value.
+//
+// At most MaxLoads loader calls run at once, and MaxLoadRate can bound how many
+// start in a second. Eight times as many may wait, for LoadTimeout at most; the
+// next fails at once with ErrOverloaded. Those whom somebody waits for go before refreshes, and these
+// before a warm-up. After New, InvalidateAll and an outage the bound is narrow
+// for the length of Ramp, and any number may wait. A call that ignores
+// its context and outlasts LoadTimeout still counts until it returns, and its
+// result is dropped.
+//
+// A loader that panics, or exits its goroutine, costs its readers a *PanicError
+// and nobody else anything; the same holds for LoadMany, Revalidate, OnError and
+// the hooks that look at what was loaded. OnError and Logger hear of every load
+// that failed, but for those that Close ends, whether somebody waited or not.
+//
+// # Changes
 //
 // Once Invalidate, InvalidateAll, Set or Created has returned, no reader that
 // starts is given what was there before: not from memory, not from a load that
-// began earlier, not from one it joins.
+// began earlier, not from one it joins. Call Invalidate when the change is
+// visible to loaders. Created is for new ids, before the commit and again after
+// it; Creating does both.
 //
-// At most MaxLoads loader calls run at once. One that ignores its context
-// and outlasts LoadTimeout still counts until it returns, and its result is
-// dropped. A load inside a load runs in its parent's slot, or with MaxLoads 1
-// they would wait for each other. Loads that wait for each other in a circle end
-// with ErrRecursiveLoad.
+// # Loads inside loads
 //
-// A loader that panics costs its readers a *PanicError and nobody else
-// anything.
+// A loader may read other keys with the context it was given. Such a load runs
+// in its parent's slot, or with MaxLoads 1 they would wait for each other. Loads
+// of one cache that wait for each other in a circle end with ErrRecursiveLoad,
+// whoever asked for them, and so do those that one caller leads through several
+// caches.
 //
-// # What it costs
+// # What is not promised
 //
-// A hit costs one look into a table of entries, one count in a striped counter
-// and one comparison with a published clock; "make bench" puts it beside other
-// caches. A cache has a fixed 256 KiB for its fence, and some 200 bytes for each
-// entry besides the key and the value.
+// One load per key at a time is what the origin sees, except after a change or a
+// timeout: then a second may start while the first still runs.
 //
-// While many read, one goroutine keeps the published clock; it ends when they
-// stop. Nothing else runs when nothing is loading.
+// Caches know nothing of each other's readers. A circle of loads that two callers
+// close through two caches is ended by LoadTimeout only.
+//
+// GetMany is no snapshot: its keys may be of different moments. Without LoadMany
+// each missing key is a load of its own, and more of them than the gate and its
+// queue hold fail with ErrOverloaded.
+//
+// Any value may be evicted at any time. Changes are seen by this process alone;
+// another learns of them when its own values expire.
 //
 // # Time
 //
@@ -72,9 +117,25 @@
 // the wall clock back freezes nothing. For some milliseconds after a pause of the
 // whole process entries can be judged by the time at which it paused.
 //
+// # What it costs
+//
+// A hit costs one look into a table of entries, one count in a striped counter
+// and one comparison with a published clock; "make bench" puts it beside other
+// caches. A cache has a fixed 256 KiB for its fence, and some 200 bytes for each
+// entry besides the key and the value. While many read, one goroutine keeps the
+// published clock; it ends when they stop. Nothing else runs when nothing is
+// loading.
+//
+// Stats tell what became of every read, what the origin was spared, and, with
+// HotKeys, which keys are asked for most.
+//
 // # A restart
 //
-// All state is in memory. A restart starts empty: the first reads of each key
-// are loads, at most MaxLoads of them at once, one per key. A Guard starts
-// out open and refuses nothing until it has been built.
+// All state is in memory, and a restart loses it: values, absences, learnt costs,
+// hot keys. The first read of each key is a load, one per key, and Ramp keeps
+// them few at first. Warm loads what will be asked for before the traffic comes,
+// in a tenth of MaxLoads, and spreads the lives of what it stores. A Guard
+// starts out open and refuses nothing until it has been built, or loaded from the
+// file that it was saved to. Close ends a cache: everybody who waits is released,
+// and nothing is stored afterwards.
 package earlybird

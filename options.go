@@ -145,7 +145,7 @@ type Options[V any] struct {
 	Logger  *slog.Logger
 
 	// Now and Rand replace time.Now and math/rand/v2's Float64, and must be safe
-	// for concurrent use. With Now set, no goroutine keeps time.
+	// for concurrent use and not panic. With Now set, no goroutine keeps time.
 	Now  func() time.Time
 	Rand func() float64
 }
