@@ -85,7 +85,9 @@ func (l *load[V]) ask() {
 func (l *load[V]) askMany() {
 	values, err := l.cache.opts.LoadMany(l.ctx, slices.Clone(l.keys))
 	var each *ManyError
-	errors.As(err, &each)
+	if errors.As(err, &each) && each.nested {
+		each = nil // what it had to ask for failed, and with that all of it
+	}
 	for _, f := range l.flights {
 		v, ok := values[f.key]
 		switch {

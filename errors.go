@@ -67,6 +67,8 @@ func (e *InvalidError) Unwrap() error { return e.Err }
 // and not for others.
 type ManyError struct {
 	Errors map[string]error
+
+	nested bool // of a GetMany by a loader: it does not name the loader's keys
 }
 
 func (e *ManyError) Error() string {

@@ -32,7 +32,7 @@ func (c *Cache[V]) GetMany(ctx context.Context, keys []string) (map[string]V, er
 		b.fetch(ctx)
 	}
 	if len(b.errors) > 0 {
-		return b.found, &ManyError{Errors: b.errors}
+		return b.found, &ManyError{Errors: b.errors, nested: errandOf(ctx) != nil}
 	}
 	return b.found, nil
 }
