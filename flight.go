@@ -45,8 +45,9 @@ type flight[V any] struct {
 	// Once landed is closed:
 	value V
 	err   error
-	found bool // in memory, when it looked again
-	stale bool // the load failed, and this is what there was before
+	found bool  // in memory, when it looked again
+	stale bool  // the load failed, and this is what there was before
+	cause error // why it failed, if stale
 	age   time.Duration
 }
 

@@ -64,7 +64,7 @@ func (c *Cache[V]) unsettled(f *flight[V], o outcome[V]) {
 		e.backOff(o.at, c.opts.Rand())
 		if spare := c.spareLife(); spare > 0 && o.at < satAdd(e.expiry, int64(spare)) && o.err != ErrClosed {
 			f.value, f.err, f.age = e.value, nil, time.Duration(o.at-e.written)
-			f.stale = o.at >= e.expiry
+			f.stale, f.cause = o.at >= e.expiry, o.err
 			f.found = !f.stale // a change has put it there meanwhile
 			return
 		}

@@ -1,6 +1,7 @@
 package earlybird
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"iter"
@@ -212,7 +213,7 @@ func (w *warmer[V]) note(s seat[V]) {
 	default:
 		w.done.Failed++
 		if w.first == nil {
-			w.first = s.err
+			w.first = cmp.Or(s.err, s.cause)
 		}
 	}
 }
