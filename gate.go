@@ -108,7 +108,7 @@ func (g *gate) enterLocked(t *ticket) (a admission, bumped *ticket) {
 	case t.host != nil && t.host.users > 0:
 		t.enterSlot(t.host)
 		return admitted, nil
-	case g.queues[t.priority].Len() == 0 && g.takeLocked(t.priority, now):
+	case !g.yieldsLocked(t.priority) && g.takeLocked(t.priority, now):
 		g.admitLocked(t)
 		return admitted, nil
 	case g.waiting >= 8*g.limit && !g.pace.ramping(now):
@@ -207,6 +207,18 @@ func (g *gate) takeLocked(p priority, now time.Time) bool {
 	shares := [priorities]int{urgent: 10, background: 3, warming: 1}
 	share := max(1, limit*shares[p]/10)
 	return total < limit && g.running[p] < share && g.pace.take(now)
+}
+
+// yieldsLocked reports whether others that are no less urgent than p wait. There
+// may be room although they do: the pace has allowed more, and their alarm is
+// about to go off.
+func (g *gate) yieldsLocked(p priority) bool {
+	for q := range p + 1 {
+		if g.queues[q].Len() > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // advanceLocked admits whom there is room for, and returns them to be called.

@@ -83,6 +83,33 @@ func TestGate_servesUrgentLoadsFirst(t *testing.T) {
 	require.Equal(t, []admission{admitted}, refresh.heard)
 }
 
+// While the ramp lasts the gate widens by itself, and those who wait are told a
+// little later. A refresh or a warm-up that comes in between stands behind them.
+func TestGate_lessUrgentLoadsDoNotOvertakeWhenTheRampWidens(t *testing.T) {
+	for _, p := range []priority{background, warming} {
+		synctest.Test(t, func(t *testing.T) {
+			g := newGate(16, Off, 64*time.Second) // four at first; those who wait are told each second
+			in := arrive(t, g, 4, urgent, admitted)
+			waiting := arrive(t, g, 1, urgent, queued)
+			time.Sleep(11 * time.Second)
+			waiting = append(waiting, arrive(t, g, 1, urgent, queued)...)
+			time.Sleep(700 * time.Millisecond) // for a fifth there is room since 10.3s, for a sixth since 18.7s
+			require.Len(t, waiting[0].heard, 1)
+			time.Sleep(7100 * time.Millisecond)
+			late := arrive(t, g, 1, p, queued)[0]
+			require.Empty(t, late.heard)
+			for _, v := range append(in, waiting[0]) {
+				g.leave(&v.ticket)
+			}
+			require.Equal(t, []admission{admitted}, waiting[1].heard)
+			require.Equal(t, []admission{admitted}, late.heard)
+			g.leave(&waiting[1].ticket)
+			g.leave(&late.ticket)
+			require.Zero(t, g.running)
+		})
+	}
+}
+
 func TestGate_fullQueueBumpsTheYoungestRefreshForAnUrgentLoad(t *testing.T) {
 	g := newGate(1, Off, Off)
 	arrive(t, g, 1, urgent, admitted)
