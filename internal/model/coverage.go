@@ -62,6 +62,25 @@ const (
 	SawSpelled      Situation = "another spelling of a key"
 	SawWarmed       Situation = "a warm-up that loaded something"
 	SawRamped       Situation = "as many calls as the ramp allows"
+
+	SawBatchHalf      Situation = "a load of several keys that failed, but for some"
+	SawBatchBroken    Situation = "a load of several keys that panicked"
+	SawBatchExited    Situation = "a Goexit of a load of several keys"
+	SawBatchLate      Situation = "a load of several keys that timed out"
+	SawBatchNested    Situation = "a nested load of several keys"
+	SawBatchLacked    Situation = "a load of several keys that lacked one that it had asked for"
+	SawManyNested     Situation = "a nested GetMany that got a value"
+	SawRecursiveBatch Situation = "a cycle of loads through a load of several keys"
+	SawOutwaited      Situation = "a read shed because MaxLoadRate was used up"
+	SawPaced          Situation = "as many calls as MaxLoadRate allows"
+	SawBackground     Situation = "a refresh that may have only some of MaxLoads"
+	SawWarming        Situation = "a warm-up that may have only some of MaxLoads"
+	SawPartlyWarmed   Situation = "a warm-up that ended early and was gone on with"
+	SawAudit          Situation = "a count of what is held where not all has room"
+	SawHeavy          Situation = "a value heavier than all the room"
+	SawEvicted        Situation = "a load because a value had been evicted"
+	SawReplaced       Situation = "a value that a load found to be no more"
+	SawRevalidated    Situation = "a value that Revalidate was given"
 )
 
 // Situations are all of them.
@@ -75,6 +94,9 @@ var Situations = []Situation{
 	SawMustHit, SawMustMiss, SawReleased, SawStuck,
 	SawMany, SawBatch, SawPartial, SawLeftOut, SawStale, SawSpare, SawUnstored, SawInvalid,
 	SawInvalidAgain, SawUnmodified, SawRenewed, SawPrivate, SawSpelled, SawWarmed, SawRamped,
+	SawBatchHalf, SawBatchBroken, SawBatchExited, SawBatchLate, SawBatchNested, SawBatchLacked,
+	SawManyNested, SawRecursiveBatch, SawOutwaited, SawPaced, SawBackground, SawWarming, SawPartlyWarmed,
+	SawAudit, SawHeavy, SawEvicted, SawReplaced, SawRevalidated,
 }
 
 // Coverage counts how often each situation occurred.

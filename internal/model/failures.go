@@ -3,6 +3,7 @@ package model
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/earlybird-cache/earlybird"
 )
@@ -68,18 +69,22 @@ func (c *court) timedOut(r *Read) error {
 }
 
 // recursive: the reads that loaders were in the middle of lead from the key
-// back to the one whose loader asks.
+// back to the call whose loader asks.
 func (c *court) recursive(r *Read) error {
-	parent := c.loadByID[r.Parent]
-	if parent == nil || !c.leads(r.Key, parent.Key, r, make(map[string]bool)) {
+	if r.Parent == 0 || !c.leads(r.Key, r.Parent, r, make(map[string]bool)) {
 		return broken(Errors, "%v: %v, but there is no cycle", r, r.Err)
 	}
 	c.saw[SawRecursive]++
+	if len(c.partsOf[r.Parent]) > 1 {
+		c.saw[SawRecursiveBatch]++
+	}
 	return nil
 }
 
-func (c *court) leads(from, to string, r *Read, been map[string]bool) bool {
-	if from == to {
+// leads reports whether a load of the key from can have waited for the call to,
+// when r asked.
+func (c *court) leads(from string, to int, r *Read, been map[string]bool) bool {
+	if c.isFor(to, from) {
 		return true
 	}
 	been[from] = true
@@ -87,57 +92,16 @@ func (c *court) leads(from, to string, r *Read, been map[string]bool) bool {
 		if n.Parent == 0 || n.End.At < r.Start.At || n.Start.At > r.End.At || been[n.Key] {
 			continue
 		}
-		if c.loadByID[n.Parent].Key == from && c.leads(n.Key, to, r, been) {
+		if c.isFor(n.Parent, from) && c.leads(n.Key, to, r, been) {
 			return true
 		}
 	}
 	return false
 }
 
-// shed: the origin was busy, and either the queue was full or the read's load
-// had waited its time. A loader's read never waits before the gate.
-func (c *court) shed(r *Read) error {
-	now := r.End.At
-	busy, queued := 0, 0
-	for _, l := range c.Loads {
-		if l.isCall() && l.Start.At <= now && now <= l.End.At {
-			busy++
-		}
-	}
-	for _, o := range c.Reads { // its load may wait on when the reader has left
-		if o.Start.At <= now && now-c.LoadTimeout <= o.End.At && o.Verb != Peek {
-			queued++
-		}
-	}
-	if parent := c.loadByID[r.Parent]; parent != nil && r.Took() > 0 && r.Start.At < parent.Deadline {
-		return broken(Gate, "%v: %v after %v; it should have gone in the slot of %v", r, r.Err, r.Took(), parent)
-	}
-	least := c.MaxLoads
-	switch {
-	case r.Verb == Many: // it may have been long before the end
-		least = 0
-	case c.Ramp > 0:
-		least = 1
-	}
-	if c.MaxLoads < 0 || busy < least {
-		return broken(Errors, "%v: %v while %d loads ran", r, r.Err, busy)
-	}
-	if queued <= 8*c.MaxLoads && !c.asked(r.Key, r.End) {
-		return broken(Errors, "%v: %v while at most %d loads waited, this one for less than %v", r, r.Err, queued, c.LoadTimeout)
-	}
-	c.saw[SawOverloaded]++
-	return nil
-}
-
-// asked reports whether somebody had asked for key LoadTimeout before s, or
-// earlier.
-func (c *court) asked(key string, s Stamp) bool {
-	for _, o := range c.readsOf[key] {
-		if o.Start.At+c.LoadTimeout <= s.At {
-			return true
-		}
-	}
-	return false
+// isFor reports whether the call loads key.
+func (c *court) isFor(call int, key string) bool {
+	return slices.ContainsFunc(c.partsOf[call], func(l *Load) bool { return l.Key == key })
 }
 
 func (c *court) refusedClosed(r *Read) error {

@@ -34,7 +34,7 @@ func (g *generator) founding() Op {
 	o := Op{Client: 0, Verb: Creating}
 	for i := range g.p.Rows {
 		if i == 0 || g.chance(0.8) {
-			o.Keys = append(o.Keys, rowKey(i))
+			o.Keys = append(o.Keys, g.p.row(i))
 		}
 	}
 	return o
@@ -116,8 +116,10 @@ func (g *generator) read() Op {
 		return Op{Verb: Peek, Keys: []string{g.anyKey()}}
 	case x < 0.9:
 		return Op{Verb: Many, Keys: append(g.crowded(), g.anyKey(), g.anyKey()), Ctx: g.ctx()}
-	case x < 0.92 && g.p.Warms:
-		return Op{Verb: Warm, Keys: g.crowded(), Ctx: Ctx{Kind: Deadline, After: time.Second + g.upTo(time.Second)}}
+	case x < 0.92:
+		return Op{Verb: Warm, Keys: g.crowded(), Ctx: Ctx{Kind: Deadline, After: 50*time.Millisecond + g.upTo(2*time.Second)}}
+	case x < 0.93:
+		return Op{Verb: Audit}
 	}
 	most := 4
 	if g.p.Busy {
@@ -155,7 +157,7 @@ func (g *generator) change() []Op {
 
 // rowKey prefers the first rows.
 func (g *generator) rowKey() string {
-	return rowKey(min(g.r.IntN(g.p.Rows), g.r.IntN(g.p.Rows)))
+	return g.p.row(min(g.r.IntN(g.p.Rows), g.r.IntN(g.p.Rows)))
 }
 
 func (g *generator) anyKey() string {
@@ -172,7 +174,7 @@ func (g *generator) anyKey() string {
 func (g *generator) crowded() []string {
 	var keys []string
 	for i := range g.p.Rows {
-		keys = append(keys, rowKey(i))
+		keys = append(keys, g.p.row(i))
 	}
 	for i := range g.p.Ghosts {
 		keys = append(keys, ghostKey(i))
@@ -198,7 +200,7 @@ func (g *generator) plans() []Plan {
 	var plans []Plan
 	for i := range g.p.Rows {
 		for range 25 {
-			plans = append(plans, g.plan(rowKey(i)))
+			plans = append(plans, g.plan(g.p.row(i)))
 		}
 	}
 	for i := range min(g.p.Ghosts, 8) {
@@ -230,8 +232,20 @@ func (g *generator) plan(key string) Plan {
 	if g.chance(g.p.Failing) {
 		p.End = pick(g, ends[1:])
 	}
-	if g.p.Nests && g.chance(0.2) {
-		p.Nest = rowKey(g.r.IntN(g.p.Rows))
+	if g.p.Batches && g.chance(0.15) {
+		p.Half = true
+	}
+	if g.p.Nests && g.chance(0.25) {
+		p.Nest, p.Brave = g.dependencies(), g.chance(0.3)
 	}
 	return p
+}
+
+// dependencies are what one load reads: a key, or several at once.
+func (g *generator) dependencies() []string {
+	keys := []string{g.rowKey()}
+	if g.chance(0.6) {
+		keys = append(keys, g.crowded()...)
+	}
+	return g.spell(keys)
 }

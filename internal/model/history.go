@@ -46,7 +46,7 @@ type Read struct {
 	Span
 	ID     int
 	Client int
-	Parent int // the Load whose loader reads; 0 for a client
+	Parent int // the call whose loader reads, as [Load.Call]; 0 for a client
 	Verb   Verb
 	Key    string // in its one spelling
 	Given  string
@@ -80,6 +80,7 @@ type Load struct {
 	Old      Value // what Revalidate was given
 	Shared   bool  // somebody else had spoilt that
 	LeftOut  bool  // LoadMany said nothing of the key
+	Half     bool  // LoadMany failed as a whole, but for some
 }
 
 // Outcome is how a load ended.
@@ -110,9 +111,16 @@ func (l *Load) isCall() bool { return l.Call == l.ID }
 type Warming struct {
 	Span
 	Client int
-	Keys   []string
+	Keys   []string // in their one spelling
 	Done   earlybird.Warmed
 	Err    error
+}
+
+// Audited is what the cache held at one instant.
+type Audited struct {
+	Stamp
+	Values []Value // that Peek found
+	Stats  earlybird.Stats
 }
 
 // Write is one call that changes what the cache holds. Creating counts as two:
@@ -152,6 +160,7 @@ type History struct {
 	Loads    []*Load
 	Writes   []*Write
 	Warmings []*Warming
+	Audits   []Audited
 	Origin   []Row
 }
 
@@ -201,6 +210,12 @@ func (h *History) beginWarm(w *Warming) {
 	defer h.mu.Unlock()
 	h.Warmings = append(h.Warmings, w)
 	w.Start = h.stampLocked()
+}
+
+func (h *History) audit(values []Value, stats earlybird.Stats) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.Audits = append(h.Audits, Audited{h.stampLocked(), values, stats})
 }
 
 // end stamps the end of a call, after fill has written down how it went.

@@ -10,7 +10,9 @@ import (
 // judge finds the first broken promise of a run, and what the run has seen.
 func judge(s Script, h *History, stats earlybird.Stats, hung bool) (Coverage, error) {
 	c := newCourt(s.Profile, h, stats)
-	checks := []func() error{c.hangs, c.reads, c.loads, c.overlaps, c.atOnce, c.warmed, c.writes, c.closed, c.counts}
+	checks := []func() error{
+		c.hangs, c.reads, c.loads, c.overlaps, c.atOnce, c.paced, c.ranked, c.rooms, c.warmed, c.writes, c.closed, c.counts,
+	}
 	if hung {
 		checks = []func() error{c.hangs, func() error { return broken(Answers, "the clients came to no end") }}
 	}
@@ -39,6 +41,7 @@ type court struct {
 	readByID map[int]*Read
 	loadByID map[int]*Load
 	setByID  map[int]*Write
+	partsOf  map[int][]*Load   // of a call, by its ID
 	renewals map[Value][]*Load // by which Revalidate let a value live on
 	readsOf  map[string][]*Read
 	loadsOf  map[string][]*Load
@@ -54,6 +57,7 @@ func newCourt(p Profile, h *History, stats earlybird.Stats) *court {
 		readByID: make(map[int]*Read),
 		loadByID: make(map[int]*Load),
 		setByID:  make(map[int]*Write),
+		partsOf:  make(map[int][]*Load),
 		renewals: make(map[Value][]*Load),
 		readsOf:  make(map[string][]*Read),
 		loadsOf:  make(map[string][]*Load),
@@ -66,6 +70,7 @@ func newCourt(p Profile, h *History, stats earlybird.Stats) *court {
 	for _, l := range h.Loads {
 		c.loadByID[l.ID] = l
 		c.loadsOf[l.Key] = append(c.loadsOf[l.Key], l)
+		c.partsOf[l.Call] = append(c.partsOf[l.Call], l)
 		if l.Outcome == Unmodified {
 			c.renewals[l.Value] = append(c.renewals[l.Value], l)
 		}

@@ -1,8 +1,6 @@
 package model
 
 import (
-	"math"
-	"slices"
 	"time"
 
 	"github.com/earlybird-cache/earlybird"
@@ -39,7 +37,29 @@ func (c *court) load(l *Load) error {
 		return broken(Detached, "the context of %v ended before its deadline", l)
 	}
 	c.sawLoad(l)
-	return nil
+	return c.revalidated(l)
+}
+
+// revalidated: where an earlier value is in memory, and there alone, Revalidate
+// is called rather than the loader, and given what it would be right to serve.
+func (c *court) revalidated(l *Load) error {
+	if !c.Revalidates {
+		return nil
+	}
+	if l.Old == (Value{}) {
+		if s, ok := c.inMemory(l.Key, l.Start, l.Start, time.Hour); ok {
+			return broken(Near, "%v was to bring a value though %v was in memory", l, s.value)
+		}
+		return nil
+	}
+	asked := &Read{Key: l.Key, Span: Span{l.Start, l.Start}, Result: earlybird.Result[Value]{Value: l.Old}}
+	for _, s := range c.sources(asked) {
+		if s.done.Before(l.Start) && c.superseded(s.began, s.done, true, asked) == nil {
+			c.saw[SawRevalidated]++
+			return nil
+		}
+	}
+	return broken(Fence, "%v was given %v, which was no more", l, l.Old)
 }
 
 // overlaps: of two loads of one key that run at once, the earlier one has
@@ -77,7 +97,7 @@ func (c *court) overlap(a, b *Load) error {
 func (c *court) needed(a, b *Load) error {
 	age := b.Start.At - a.End.At
 	s, ok := c.source(a.ID)
-	if !ok || c.Rows > c.MaxEntries || age >= c.shortest(s) ||
+	if !ok || c.evicts() || age >= c.shortest(s) ||
 		!c.wasStored(a) || c.parted(a, b) || c.lostValue(a.Key, s, b.Start) {
 		return nil
 	}
@@ -102,93 +122,4 @@ func (c *court) parted(a, b *Load) bool {
 		}
 	}
 	return false
-}
-
-// atOnce: never do more than MaxLoads run. A load that a loader waited for when
-// it began runs in that loader's slot, which it keeps if the other returns
-// first.
-func (c *court) atOnce() error {
-	if c.MaxLoads < 0 {
-		return nil
-	}
-	for _, l := range c.Loads {
-		running, slots := 0, make(map[int]bool)
-		for _, o := range c.Loads {
-			if !o.isCall() || l.Start.Before(o.Start) || o.End.Before(l.Start) {
-				continue
-			}
-			running++
-			if of := c.slots(o); len(of) == 1 { // of several it is in one that is counted, perhaps
-				slots[of[0]] = true
-			}
-		}
-		limit := c.limit(l)
-		if len(slots) == limit && limit < c.MaxLoads {
-			c.saw[SawRamped]++
-		}
-		if len(slots) > limit {
-			return broken(Gate, "loads ran in %d slots when %v began", len(slots), l)
-		}
-		if len(slots) == c.MaxLoads {
-			c.saw[SawFull]++
-		}
-		if running > c.MaxLoads {
-			c.saw[SawOver]++
-		}
-	}
-	return nil
-}
-
-// limit is how many calls may run when l begins, of those that have slots: less
-// than MaxLoads while the cache is cold.
-func (c *court) limit(l *Load) int {
-	var cold time.Duration
-	for _, w := range c.changes {
-		if w.Verb == InvalidateAll && w.Err == nil && w.End.At < l.Start.At {
-			cold = max(cold, w.End.At)
-		}
-	}
-	done := float64(l.Start.At-cold) / float64(c.Ramp)
-	if c.Ramp <= 0 || done >= 1 {
-		return c.MaxLoads
-	}
-	return max(1, int(float64(c.MaxLoads)/4*math.Pow(4, done)))
-}
-
-// slots returns the loads in whose slot l may run, its own being the last
-// resort.
-func (c *court) slots(l *Load) []int {
-	var of []int
-	for _, r := range c.readsOf[l.Key] {
-		if r.Parent == 0 || !r.Start.Before(l.Start) || !l.Start.Before(r.End) {
-			continue
-		}
-		for _, host := range c.hosts(r) {
-			for _, slot := range c.slots(host) {
-				if !slices.Contains(of, slot) {
-					of = append(of, slot)
-				}
-			}
-		}
-	}
-	if of == nil {
-		return []int{l.ID}
-	}
-	return of
-}
-
-// hosts returns the loads for whose sake r may have read: the nearest of those
-// whose loaders asked for one another that had not ended, and so waits for r.
-// It is not certain which of them those were that ended at the instant of r.
-func (c *court) hosts(r *Read) (hosts []*Load) {
-	for parent := c.loadByID[r.Parent]; parent != nil; parent = c.loadByID[c.readByID[parent.Leader].Parent] {
-		ended := min(parent.End.At, parent.Deadline)
-		if r.Start.At <= ended {
-			hosts = append(hosts, parent)
-		}
-		if r.Start.At < ended {
-			break
-		}
-	}
-	return hosts
 }

@@ -32,21 +32,31 @@ func (c *court) served(r *Read) error {
 // with nothing after it that might have taken it away. Where it is in doubt
 // whether something did, it is not certain.
 func (c *court) heldValue(r *Read) (source, bool) {
-	if c.Rows > c.MaxEntries {
+	past := max(c.StaleWhileRevalidate, 0)
+	if r.Verb == Peek {
+		past = 0
+	}
+	return c.inMemory(r.Key, r.Start, r.End, past)
+}
+
+// inMemory returns a value of key that was certainly in memory at s, no longer
+// than past after its expiry, and that nothing took away until t.
+func (c *court) inMemory(key string, s, t Stamp, past time.Duration) (source, bool) {
+	if c.evicts() {
 		return source{}, false
 	}
-	certain := func(s source) bool {
-		age := r.Start.At - s.done.At
-		return age > 0 && age < c.shortest(s) && !c.lostValue(r.Key, s, r.End)
+	certain := func(from source) bool {
+		age := s.At - from.done.At
+		return age > 0 && c.life(from.value) > 0 && age < c.shortest(from)+past && !c.lostValue(key, from, t)
 	}
-	for _, l := range c.loadsOf[r.Key] {
-		if s, ok := c.source(l.ID); ok && certain(s) && c.wasStored(l) {
-			return s, true
+	for _, l := range c.loadsOf[key] {
+		if from, ok := c.source(l.ID); ok && certain(from) && c.wasStored(l) {
+			return from, true
 		}
 	}
-	for _, w := range c.writesOf[r.Key] {
-		if s, ok := c.source(w.ID); ok && certain(s) && c.stands(w) {
-			return s, true
+	for _, w := range c.writesOf[key] {
+		if from, ok := c.source(w.ID); ok && certain(from) && c.stands(w) {
+			return from, true
 		}
 	}
 	return source{}, false
@@ -138,7 +148,7 @@ func (c *court) elected(r *Read, s source) error {
 		return broken(Early, "%v started a refresh, which are off", r)
 	case early && shortest > c.window(c.longest):
 		return broken(Early, "%v started a refresh with %v to go; no draw is that low", r, shortest)
-	case early && !c.loadNear(r) && c.MaxLoads < 0 && !c.isClosing(r.End):
+	case early && !c.loadNear(r) && c.MaxLoads < 0 && c.MaxLoadRate == 0 && !c.isClosing(r.End):
 		return broken(Early, "%v says that it started a refresh, but there is none", r)
 	case early:
 		return c.electedOnce(r)

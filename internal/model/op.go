@@ -18,6 +18,7 @@ const (
 	Crowd  Verb = "crowd" // N concurrent Lookups of each key
 	Many   Verb = "getmany"
 	Warm   Verb = "warm"
+	Audit  Verb = "audit" // Peek at all rows at once, and at Stats
 
 	Set           Verb = "set" // change the row, then Set what it now is
 	Invalidate    Verb = "invalidate"
@@ -32,7 +33,7 @@ const (
 )
 
 var verbs = []Verb{
-	Get, Lookup, Peek, Crowd, Many, Warm,
+	Get, Lookup, Peek, Crowd, Many, Warm, Audit,
 	Set, Invalidate, InvalidateAll, Created, Creating,
 	Change, Delete, Release, Close,
 }

@@ -15,7 +15,7 @@ import (
 type origin struct {
 	profile Profile
 	history *History
-	read    func(ctx context.Context, parent int, key string) error // a nested Get
+	read    func(ctx context.Context, call int, keys []string) error // a nested Get or GetMany
 
 	mu      sync.Mutex
 	version int
@@ -161,10 +161,8 @@ func (o *origin) loadAs(ctx context.Context, l *Load) (Value, error) {
 
 // answer does what p says, and returns what load is to do in the end.
 func (o *origin) answer(ctx context.Context, l *Load, p Plan) answer {
-	if p.Nest != "" {
-		if err := o.read(ctx, l.ID, p.Nest); err != nil {
-			return answer{outcome: Lacked, fault: &Fault{l.ID, err}}
-		}
+	if err := o.depend(ctx, l, p); err != nil {
+		return answer{outcome: Lacked, fault: &Fault{l.ID, err}}
 	}
 	version, present := o.row(p.Key)
 	if err := o.work(ctx, p); err != nil {
@@ -174,6 +172,17 @@ func (o *origin) answer(ctx context.Context, l *Load, p Plan) answer {
 		version, present = o.row(p.Key)
 	}
 	return o.conclude(l, p, version, present)
+}
+
+// depend reads what l needs of other keys.
+func (o *origin) depend(ctx context.Context, l *Load, p Plan) error {
+	if p.Nest == nil {
+		return nil
+	}
+	if err := o.read(ctx, l.Call, p.Nest); !p.Brave {
+		return err
+	}
+	return nil
 }
 
 // conclude is how l ends if it finds the row so.

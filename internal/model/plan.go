@@ -24,14 +24,16 @@ var ends = []End{OK, // and the bad ones
 
 // Plan is the behaviour of one load.
 type Plan struct {
-	Key  string
-	Take time.Duration
-	Gate bool   // after Take, wait for a Release of the key
-	Late bool   // look at the row at the end rather than at the beginning
-	Heed bool   // return when the context ends; otherwise it is ignored
-	Bare bool   // an absence is the naked ErrNotFound, not one wrapped
-	Nest string // Get this key first, from the same cache, and fail if that fails
-	End  End
+	Key   string
+	Take  time.Duration
+	Gate  bool     // after Take, wait for a Release of the key
+	Late  bool     // look at the row at the end rather than at the beginning
+	Heed  bool     // return when the context ends; otherwise it is ignored
+	Bare  bool     // an absence is the naked ErrNotFound, not one wrapped
+	Half  bool     // of a batch, if it is the first key's: fail with a plain error and every second value
+	Nest  []string // read these first, from the same cache, with Get or GetMany, and fail if that fails
+	Brave bool     // do not fail because of that
+	End   End
 }
 
 func (p Plan) String() string {
@@ -42,8 +44,8 @@ func (p Plan) String() string {
 			b.WriteString(" " + f.name)
 		}
 	}
-	if p.Nest != "" {
-		b.WriteString(" nest=" + p.Nest)
+	if p.Nest != nil {
+		b.WriteString(" nest=" + strings.Join(p.Nest, ","))
 	}
 	return b.String() + " end=" + string(p.End)
 }
@@ -54,7 +56,7 @@ type planFlag struct {
 }
 
 func (p *Plan) flags() []planFlag {
-	return []planFlag{{"gate", &p.Gate}, {"late", &p.Late}, {"heed", &p.Heed}, {"bare", &p.Bare}}
+	return []planFlag{{"gate", &p.Gate}, {"late", &p.Late}, {"heed", &p.Heed}, {"bare", &p.Bare}, {"half", &p.Half}, {"brave", &p.Brave}}
 }
 
 // parsePlan reads what follows the word load.
@@ -78,7 +80,7 @@ func (p *Plan) parse(word string) (err error) {
 		p.Take, err = time.ParseDuration(value)
 		return err
 	case "nest":
-		p.Nest = value
+		p.Nest = strings.Split(value, ",")
 		return nil
 	case "end":
 		p.End = End(value)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"time"
 
 	"github.com/earlybird-cache/earlybird"
 )
@@ -12,11 +13,14 @@ func (r *run) read(client int, verb Verb, key string, c Ctx) {
 	r.readAs(context.Background(), &Read{Client: client, Verb: verb, Given: key, Ctx: c})
 }
 
-// nested is a Get that a loader does.
-func (r *run) nested(ctx context.Context, parent int, key string) error {
-	n := &Read{Parent: parent, Verb: Get, Given: key}
-	r.readAs(ctx, n)
-	return n.Err
+// nested is a Get or a GetMany that a loader does.
+func (r *run) nested(ctx context.Context, call int, keys []string) error {
+	if len(keys) == 1 {
+		n := &Read{Parent: call, Verb: Get, Given: keys[0]}
+		r.readAs(ctx, n)
+		return n.Err
+	}
+	return r.manyAs(ctx, keys, Read{Parent: call, Verb: Many})
 }
 
 type leadersKey struct{}
@@ -61,25 +65,27 @@ func (r *run) readAs(parent context.Context, read *Read) {
 	})
 }
 
-// parts returns a read for each different key, as it is spelled.
-func (o Op) parts(client int) []*Read {
+// parts returns a read like this one for each different key, as it is spelled.
+func (like Read) parts(keys []string) []*Read {
 	var reads []*Read
-	for i, key := range o.Keys {
-		if !slices.Contains(o.Keys[:i], key) {
-			reads = append(reads, &Read{Client: client, Verb: o.Verb, Given: key, Ctx: o.Ctx})
+	for i, key := range keys {
+		if !slices.Contains(keys[:i], key) {
+			part := like
+			part.Given = key
+			reads = append(reads, &part)
 		}
 	}
 	return reads
 }
 
-// many does a GetMany. What it says of a key is that key's Read; that it says
+// manyAs does a GetMany. What it says of a key is that key's Read; that it says
 // nothing of one is an error nobody made.
-func (r *run) many(client int, o Op) {
-	ctx, stop := o.Ctx.with(context.Background())
+func (r *run) manyAs(parent context.Context, keys []string, like Read) error {
+	ctx, stop := like.Ctx.with(parent)
 	defer stop()
-	reads := o.parts(client)
+	reads := like.parts(keys)
 	ctx = r.begin(ctx, reads...)
-	values, err := r.cache.GetMany(ctx, o.Keys)
+	values, err := r.cache.GetMany(ctx, keys)
 	failed := &earlybird.ManyError{}
 	errors.As(err, &failed)
 	for _, read := range reads {
@@ -92,20 +98,54 @@ func (r *run) many(client int, o Op) {
 			}
 		})
 	}
+	return err
 }
 
 var errUntold = errors.New("GetMany does not say one thing of each key")
 
+// warm does a Warm, and if that comes to no end in time another one for what it
+// left out.
 func (r *run) warm(client int, o Op) {
-	ctx, stop := o.Ctx.with(context.Background())
+	left := o.Keys
+	for range 2 {
+		w := r.warmOnce(client, left, o.Ctx)
+		left = left[min(w.Done.Seen, len(left)):]
+		if w.Err == nil || len(left) == 0 {
+			return
+		}
+	}
+}
+
+func (r *run) warmOnce(client int, keys []string, c Ctx) *Warming {
+	ctx, stop := c.with(context.Background())
 	defer stop()
-	w := &Warming{Client: client, Keys: o.Keys}
-	reads := o.parts(client)
+	w := &Warming{Client: client, Keys: r.script.Profile.canonAll(keys)}
+	reads := Read{Client: client, Verb: Warm, Ctx: c}.parts(keys)
 	ctx = r.begin(ctx, reads...)
 	r.history.beginWarm(w)
-	err := r.cache.Warm(ctx, slices.Values(o.Keys), func(d earlybird.Warmed) { w.Done = d })
+	err := r.cache.Warm(ctx, slices.Values(keys), func(d earlybird.Warmed) { w.Done = d })
 	for _, read := range reads {
 		r.history.end(&read.Span, func() { read.Found, read.CtxErr = true, ctx.Err() })
 	}
-	r.history.end(&w.Span, func() { w.Err = err })
+	r.history.end(&w.Span, func() {
+		var partly *earlybird.WarmError
+		if w.Err = err; errors.As(err, &partly) {
+			w.Done = partly.Warmed
+		}
+	})
+	return w
+}
+
+// audit looks at what is held, once evictions under way have come to their end.
+func (r *run) audit() {
+	time.Sleep(1)
+	p := r.script.Profile
+	var values []Value
+	for i := range p.Rows {
+		if got, ok := r.cache.Peek(p.row(i)); ok {
+			v, _ := got.Value.claim()
+			values = append(values, v)
+		}
+	}
+	r.history.audit(values, r.cache.Stats())
 }

@@ -2,6 +2,7 @@ package model
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/earlybird-cache/earlybird"
 )
@@ -54,7 +55,7 @@ func (c *court) reads() error {
 		if r.Verb == Warm {
 			continue
 		}
-		for _, check := range []func(*Read) error{c.punctual, c.shaped, c.served, c.answered} {
+		for _, check := range []func(*Read) error{c.punctual, c.shaped, c.served, c.spared, c.answered} {
 			if err := check(r); err != nil {
 				return err
 			}
@@ -115,12 +116,15 @@ func (c *court) answered(r *Read) error {
 // Its life counts from when it was stored, which is when its load ended; the
 // origin held it at some instant of that load.
 func (c *court) value(r *Read) error {
-	err := broken(Truth, "%v got %v, which nobody brought", r, r.Result.Value)
+	var err error
 	for _, s := range c.sources(r) {
 		if err = c.given(r, s); err == nil {
 			c.sawValue(r, s)
 			return nil
 		}
+	}
+	if err == nil {
+		return broken(Truth, "%v got %v, which nobody brought", r, r.Result.Value)
 	}
 	return err
 }
@@ -144,8 +148,10 @@ func (c *court) given(r *Read, s source) error {
 	if r.Shared {
 		return broken(Private, "%v got a copy of %v that somebody else has", r, s.value)
 	}
-	if err := c.outlived(r, s); err != nil {
-		return err
+	for _, check := range []func(*Read, source) error{c.outlived, c.roomy, c.latest} {
+		if err := check(r, s); err != nil {
+			return err
+		}
 	}
 	if w := c.superseded(s.began, s.done, true, r); w != nil {
 		return broken(Fence, "%v got %v, which %v had put an end to", r, s.value, w)
@@ -181,6 +187,7 @@ func (c *court) state(r *Read, s source) error {
 	}
 	stale := r.Result.State == earlybird.Stale
 	held := r.Result.State == earlybird.Fresh || r.Result.State == earlybird.Early
+	age := r.End.At - s.done.At
 	switch {
 	case held && r.Took() != 0:
 		return broken(Near, "%v waited %v for what it says was in memory", r, r.Took())
@@ -188,8 +195,12 @@ func (c *court) state(r *Read, s source) error {
 		return broken(Truth, "%v calls %v stale after %v", r, s.value, r.End.At-s.done.At)
 	case stale && r.Took() != 0 && !c.failing(r, s):
 		return broken(Near, "%v waited %v for what was in memory, and no load failed", r, r.Took())
-	case (held || stale) && r.Result.Age != r.End.At-s.done.At:
-		return broken(Truth, "%v says that %v is %v old; it is %v", r, s.value, r.Result.Age, r.End.At-s.done.At)
+	case r.Result.Age != age && (held || stale || r.Result.Age != 0):
+		return broken(Truth, "%v says that %v is %v old; it is %v", r, s.value, r.Result.Age, age)
+	case r.Result.State == earlybird.Joined && s.done.At < r.Start.At:
+		return broken(Truth, "%v says that it joined a load; %v was stored %v before", r, s.value, age)
+	case r.Result.State == earlybird.Joined && s.load != nil && s.load.Leader == r.ID:
+		return broken(Truth, "%v says that it joined %v, which it started", r, s.load)
 	case r.Result.State == earlybird.Loaded && (s.load == nil || s.load.Leader != r.ID):
 		return broken(Truth, "%v says that it loaded %v", r, s.value)
 	}
@@ -225,14 +236,15 @@ func (c *court) absence(r *Read) error {
 	return broken(Absence, "%v: %v; no load says so", r, r.Err)
 }
 
-// added reports whether the guard, if there is one, had been told of the key
-// when r began.
+// added reports whether the guard, if there is one, had been told of the key's
+// id when r began.
 func (c *court) added(r *Read) bool {
 	if !c.Guard {
 		return true
 	}
-	for _, w := range c.writesOf[r.Key] {
-		if (w.Verb == Created || w.Verb == Set) && w.Err == nil && w.End.Before(r.Start) {
+	for _, w := range c.changes {
+		tells := (w.Verb == Created || w.Verb == Set) && w.Err == nil && w.End.Before(r.Start)
+		if tells && slices.ContainsFunc(w.Keys, func(key string) bool { return id(key) == id(r.Key) }) {
 			return true
 		}
 	}

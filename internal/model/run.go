@@ -98,9 +98,11 @@ func (r *run) do(client int, o Op) {
 	case Get, Lookup, Peek:
 		r.read(client, o.Verb, o.Keys[0], o.Ctx)
 	case Many:
-		r.many(client, o)
+		r.manyAs(ctx, o.Keys, Read{Client: client, Verb: Many, Ctx: o.Ctx})
 	case Warm:
 		r.warm(client, o)
+	case Audit:
+		r.audit()
 	case Crowd:
 		r.crowd(client, o)
 	case Set:

@@ -37,10 +37,11 @@ func (c *court) sawValue(r *Read, s source) {
 
 func (c *court) sawMore(r *Read, s source) {
 	for situation, seen := range map[Situation]bool{
-		SawMany:    r.Verb == Many,
-		SawPrivate: c.Clones,
-		SawSpelled: r.Given != r.Key,
-		SawRenewed: s.load != nil && s.load.Outcome == Unmodified && !waitedFor(r, s.load),
+		SawMany:       r.Verb == Many,
+		SawManyNested: r.Verb == Many && r.Parent != 0,
+		SawPrivate:    c.Clones,
+		SawSpelled:    r.Given != r.Key,
+		SawRenewed:    s.load != nil && s.load.Outcome == Unmodified && !waitedFor(r, s.load),
 	} {
 		if seen {
 			c.saw[situation]++
@@ -49,13 +50,18 @@ func (c *court) sawMore(r *Read, s source) {
 }
 
 // sawExpired looks for a value that was there, and had nothing against it but
-// its age.
+// its age, or that there was no room for it.
 func (c *court) sawExpired(r *Read) {
 	for _, l := range c.loadsOf[r.Key] {
 		s, ok := c.source(l.ID)
-		if ok && c.life(s.value) > 0 && l.End.At+c.life(s.value) <= r.Start.At && c.wasStored(l) && !c.lostValue(r.Key, s, r.Start) {
+		if !ok || c.life(s.value) < 0 || !c.wasStored(l) || c.lostValue(r.Key, s, r.Start) {
+			continue
+		}
+		switch age := r.Start.At - l.End.At; {
+		case age >= c.life(s.value):
 			c.saw[SawExpired]++
-			return
+		case age > 0 && age < c.shortest(s):
+			c.saw[SawEvicted]++
 		}
 	}
 }
@@ -125,12 +131,14 @@ func (c *court) sawFailure(r *Read, l *Load) {
 func (c *court) sawLoad(l *Load) {
 	switch {
 	case !l.isCall():
-		c.saw[SawBatch]++
-		if first := c.loadByID[l.Call]; l.failed() && first.gave() || l.gave() && first.Outcome == Failed {
-			c.saw[SawPartial]++
-		}
+		c.sawPart(l, c.loadByID[l.Call])
 	case l.Outcome == Unmodified:
 		c.saw[SawUnmodified]++
+	}
+	if gone := l.Outcome == Absent || l.gave() && c.life(l.Value) < 0; gone {
+		if _, ok := c.inMemory(l.Key, l.Start, l.Start, 0); ok {
+			c.saw[SawReplaced]++
+		}
 	}
 	if l.LeftOut {
 		c.saw[SawLeftOut]++
@@ -149,6 +157,24 @@ func (c *court) sawLoad(l *Load) {
 			c.saw[SawAdmitted]++
 		}
 		c.sawForgotten(w, l)
+	}
+}
+
+// sawPart looks at a part of a batch that is not the first.
+func (c *court) sawPart(l, first *Load) {
+	for situation, seen := range map[Situation]bool{
+		SawBatch:       true,
+		SawPartial:     l.failed() && first.gave() || l.gave() && first.Outcome == Failed,
+		SawBatchHalf:   l.gave() && first.Outcome == Failed && l.Half,
+		SawBatchBroken: l.Outcome == Panicked,
+		SawBatchExited: l.Outcome == Exited,
+		SawBatchLate:   l.End.At >= l.Deadline,
+		SawBatchNested: c.readByID[l.Leader].Parent != 0,
+		SawBatchLacked: l.Outcome == Lacked,
+	} {
+		if seen {
+			c.saw[situation]++
+		}
 	}
 }
 

@@ -1,8 +1,6 @@
 package model
 
 import (
-	"context"
-	"errors"
 	"time"
 
 	"github.com/earlybird-cache/earlybird"
@@ -74,27 +72,27 @@ func (c *court) remembers(r *Read, l *Load) bool {
 	return l.Outcome == Invalid && l.End.Before(r.Start) && r.Start.At-l.End.At < c.backOff(l)
 }
 
-// tellsOfLoad reports whether err comes from the origin.
-func tellsOfLoad(err error) bool {
-	var fault *Fault
-	return errors.As(err, &fault)
+// spared: a load that fails costs its readers nothing while there is a value
+// that may stand in for what it did not bring.
+func (c *court) spared(r *Read) error {
+	past := max(c.StaleWhileRevalidate, c.StaleIfError)
+	v := classify(r)
+	if past == 0 || v != loadError && v != shed || r.Verb == Many || r.Err == earlybird.ErrRecursiveLoad || c.isClosing(r.End) {
+		return nil
+	}
+	if s, ok := c.inMemory(r.Key, r.End, r.End, past); ok {
+		return broken(Near, "%v: %v, though there was %v, stored %v before", r, r.Err, s.value, r.End.At-s.done.At)
+	}
+	return nil
 }
 
-// warmed: Warm accounts for all its keys, and an origin that is busy only makes
-// it wait.
-func (c *court) warmed() error {
-	for _, w := range c.Warmings {
-		if !w.Ended() {
-			return broken(Answers, "%v never returned", w)
-		}
-		d := w.Done
-		whole := d.Seen == len(w.Keys) && d.Loaded+d.Held+d.Absent+d.Failed == d.Seen
-		switch {
-		case c.isClosing(w.End), errors.Is(w.Err, context.DeadlineExceeded) && !tellsOfLoad(w.Err):
-		case !whole || (w.Err == nil) != (d.Failed == 0):
-			return broken(Warms, "%v: %+v, %v", w, d, w.Err)
-		case d.Loaded > 0:
-			c.saw[SawWarmed]++
+// latest: what a load brought is not served once another that began later has
+// found something else, be it that there is nothing.
+func (c *court) latest(r *Read, s source) error {
+	for _, l := range c.loadsOf[r.Key] {
+		later := s.done.Before(l.Start) && l.End.At < r.Start.At && !l.failed() && l.Value != s.value
+		if later && c.wasStored(l) {
+			return broken(Truth, "%v got %v; %v has found since: %s", r, s.value, l, l.outcome())
 		}
 	}
 	return nil

@@ -34,6 +34,9 @@ func (h *History) String() string {
 		tell(w.Start, "%v begins", w)
 		tell(w.End, "%v returns %v, %+v", w, w.Err, w.Done)
 	}
+	for _, a := range h.Audits {
+		tell(a.Stamp, "audit: %v; values=%d negatives=%d", a.Values, a.Stats.Values, a.Stats.Negatives)
+	}
 	for _, r := range h.Origin {
 		tell(r.Stamp, "origin: client %d makes %s version %d", r.Client, r.Key, r.Version)
 	}

@@ -39,6 +39,17 @@ func (p Profile) ttlFor(_ string, v Value) time.Duration {
 	return 0
 }
 
+// weight is what v weighs, if the profile weighs values.
+func (p Profile) weight(v Value) int {
+	if v.Version%7 == 3 {
+		return int(p.MaxBytes) + 1
+	}
+	return 1 + v.Version%4
+}
+
+// weigh is Options.Weigh.
+func (p Profile) weigh(_ string, v Value) int { return p.weight(v) }
+
 // judged is what a load comes to that brings a row of this version.
 func (p Profile) judged(version int) Outcome {
 	switch {
