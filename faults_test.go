@@ -123,7 +123,9 @@ var edits = []edit{
 		c.fence.raise(key)
 		c.dropNegative(key, always)
 `,
-		`		if !planted("do not tell the guard of what is created") {
+		`		if planted("tell the guard of whole keys") {
+			c.opts.Guard.Add(key)
+		} else if !planted("do not tell the guard of what is created") {
 			c.opts.Guard.Add(c.guardPart(key))
 		}
 		c.fence.raise(key)
@@ -302,7 +304,7 @@ var edits = []edit{
 	// What outlives its life.
 	{
 		"cache.go", `past < c.opts.StaleWhileRevalidate ||`,
-		`past < c.opts.StaleWhileRevalidate || planted("serve stale values without a bound") && c.opts.StaleWhileRevalidate > 0 ||`,
+		`past < c.opts.StaleWhileRevalidate && !planted("have readers wait for what is stale") || planted("serve stale values without a bound") && c.opts.StaleWhileRevalidate > 0 ||`,
 	}, {
 		"cache.go", `past < c.opts.StaleIfError && e.isBackingOff(now)`,
 		`past < c.opts.StaleIfError && (planted("spare values though no load failed") || e.isBackingOff(now))`,
@@ -346,6 +348,18 @@ var edits = []edit{
 `,
 	},
 
+	{
+		"call.go", `		case ok:
+			f.brought.value = v
+`,
+		`		case ok && !(err != nil && planted("drop the values that come with an error")):
+			f.brought.value = v
+`,
+	}, {
+		"call.go", `case each == nil && err != nil:`,
+		`case each == nil && err != nil && !planted("take for absent what an error leaves out"):`,
+	},
+
 	// What the user says.
 	{
 		"call.go", `			t.life = min(life, c.opts.TTL)
@@ -381,6 +395,69 @@ var edits = []edit{
 		}
 `,
 	}, {
+		"change.go", `	v = c.out(v)
+`,
+		`	if !planted("keep the copy that Set was given") {
+		v = c.out(v)
+	}
+`,
+	}, {
+		"call.go", `l.cache.out(old.value))
+`,
+		`map[bool]V{false: l.cache.out(old.value), true: old.value}[planted("give Revalidate the value itself")])
+`,
+	}, {
+		"call.go", `old != nil && opts.Revalidate != nil {`,
+		`old != nil && opts.Revalidate != nil && !(planted("revalidate only what is fresh") && l.since >= old.expiry) {`,
+	}, {
+		"cache.go", `	return Result[V]{Value: c.out(s.value), State: state, Age: s.age}, nil
+`,
+		`	if planted("share values among those who waited") {
+		return Result[V]{Value: s.value, State: state, Age: s.age}, nil
+	}
+	return Result[V]{Value: c.out(s.value), State: state, Age: s.age}, nil
+`,
+	}, {
+		"cache.go", `c.fresh(c.canon(key), now)`,
+		`c.fresh(map[bool]string{false: c.canon(key), true: key}[planted("peek at the spelling that is given")], now)`,
+	}, {
+		"publish.go", `		c.dropValue(f.key, f.pass.holds)
+`,
+		`		if !planted("leave the old value when the new one is not to be stored") {
+			c.dropValue(f.key, f.pass.holds)
+		}
+`,
+	}, {
+		"negative.go", `	c.dropValue(key, pass.holds)
+`,
+		`	if !planted("leave the value of what is gone") {
+		c.dropValue(key, pass.holds)
+	}
+`,
+	}, {
+		"publish.go", `o.err != ErrClosed {
+		f.value`,
+		`o.err != ErrClosed &&
+		!(planted("spare nothing when a load times out") && o.err == ErrLoadTimeout) && !planted("spare nothing") {
+		f.value`,
+	}, {
+		"change.go", `		if again := c.Created(ctx, keys...); err == nil {
+`,
+		`		if planted("do not call Created after the commit") {
+			return
+		}
+		if again := c.Created(ctx, keys...); err == nil {
+`,
+	}, {
+		"change.go", `	defer c.life.end()
+	c.opts.Guard.Add(c.guardPart(key))
+`,
+		`	defer c.life.end()
+	if !planted("do not tell the guard of what is set") {
+		c.opts.Guard.Add(c.guardPart(key))
+	}
+`,
+	}, {
 		"pace.go", `	if !p.ramping(now) {
 		return limit
 	}
@@ -394,6 +471,130 @@ var edits = []edit{
 `,
 		`			if s.err == ErrOverloaded && planted("pass over keys that the gate refused") {
 			} else if s.err == ErrOverloaded {
+`,
+	}, {
+		"warm.go", `l.warm, l.ticket.priority = true, warming
+`,
+		`l.warm, l.ticket.priority = true, warming
+	if planted("put a warm-up first in line") {
+		l.ticket.priority = urgent
+	}
+`,
+	}, {
+		"warm.go", `	if err := g.Wait(); err != nil {
+`,
+		`	if err := g.Wait(); err != nil {
+		if planted("count keys as seen that were not loaded") {
+			w.done.Seen += len(chunk)
+		}
+`,
+	}, {
+		"warm.go", `cmp.Or(s.err, s.cause)`,
+		`cmp.Or(s.err, map[bool]error{false: s.cause}[planted("hide from a warm-up what was made up for")])`,
+	}, {
+		"warm.go", `append(chunk, c.canon(key))`,
+		`append(chunk, map[bool]string{false: c.canon(key), true: key}[planted("warm the spelling that is given")])`,
+	},
+
+	// The gate's order and pace.
+	{
+		"gate.go", `	share := max(1, limit*shares[p]/10)
+`,
+		`	if planted("give a warm-up every slot") {
+		shares[warming] = 10
+	}
+	if planted("give refreshes every slot") {
+		shares[background] = 10
+	}
+	share := max(1, limit*shares[p]/10)
+`,
+	}, {
+		"gate.go", `	for q := range p + 1 {
+`,
+		`	for q := range p + 1 {
+		if q < p && planted("let a refresh overtake those who wait") {
+			continue
+		}
+`,
+	}, {
+		"gate.go", `case g.waiting >= 8*g.limit && !g.pace.ramping(now):`,
+		`case g.waiting >= 8*g.limit && (!g.pace.ramping(now) || planted("shed while the ramp lasts")):`,
+	}, {
+		"gate.go", `	if d := g.pace.next(now); d > 0 {
+`,
+		`	if d := g.pace.next(now); d > 0 && !planted("do not wake for the rate") {
+`,
+	}, {
+		"change.go", `	c.gate.ramp()
+`,
+		`	if !planted("do not ramp after InvalidateAll") {
+		c.gate.ramp()
+	}
+`,
+	}, {
+		"pace.go", `return p.limiter == nil ||`,
+		`return p.limiter == nil || planted("load at any rate") ||`,
+	},
+
+	// Loads inside loads.
+	{
+		"flight.go", `		if s.load.awaits(by) {
+`,
+		`		if s.load.awaits(by) && !planted("let loads wait for one another in a circle") {
+`,
+	}, {
+		"many.go", `			l := c.newLoad(ctx, errandOf(ctx))
+`,
+		`			l := c.newLoad(ctx, errandOf(ctx))
+			if planted("forget whose loader asks for a batch") {
+				l.parent = nil
+			}
+`,
+	}, {
+		"call.go", `errors.As(err, &each) && each.nested {`,
+		`errors.As(err, &each) && each.nested && !planted("take another batch's keys for the batch's own") {`,
+	},
+
+	// Room.
+	{
+		"cache.go", `		e.retire()
+		c.table.drop(e)
+`,
+		`		if planted("serve from the table what was evicted") {
+			return
+		}
+		e.retire()
+		c.table.drop(e)
+`,
+	}, {
+		"cache.go", `memstore.NewNotifying(c.opts.MaxEntries, bury)`,
+		`memstore.NewNotifying(c.opts.MaxEntries*map[bool]int{false: 1, true: 2}[planted("hold twice MaxEntries")], bury)`,
+	}, {
+		"call.go", `		t.weight = uint32(min(max(c.opts.Weigh(key, v), 1), 1<<30))
+`,
+		`		t.weight = uint32(min(max(c.opts.Weigh(key, v), 1), 1<<30))
+		if planted("cut weights down to what fits") {
+			t.weight = min(t.weight, uint32(max(c.opts.MaxBytes, 0)))
+		}
+		if planted("weigh all values the same") {
+			t.weight = 1
+		}
+`,
+	},
+
+	// How an answer was come by.
+	{
+		"cache.go", `	case s.led && !s.found:
+`,
+		`	case s.led && !s.found || planted("say of every wait that it led"):
+`,
+	}, {
+		"publish.go", `nil, time.Duration(now-e.written)
+`,
+		`nil, time.Duration(now-e.written)
+		if planted("forget the age of what stands in") {
+			f.age = 0
+		}
 `,
 	},
 }

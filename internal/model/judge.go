@@ -11,7 +11,7 @@ import (
 func judge(s Script, h *History, stats earlybird.Stats, hung bool) (Coverage, error) {
 	c := newCourt(s.Profile, h, stats)
 	checks := []func() error{
-		c.hangs, c.reads, c.loads, c.overlaps, c.atOnce, c.paced, c.ranked, c.rooms, c.warmed, c.writes, c.closed, c.counts,
+		c.hangs, c.reads, c.loads, c.overlaps, c.circles, c.atOnce, c.paced, c.ranked, c.rooms, c.warmed, c.writes, c.closed, c.counts,
 	}
 	if hung {
 		checks = []func() error{c.hangs, func() error { return broken(Answers, "the clients came to no end") }}

@@ -111,7 +111,8 @@ func spares() []Profile {
 
 func terms() []Profile {
 	varied := usual("varied")
-	varied.Varied, varied.Validates, varied.Reading = true, true, 0.8
+	varied.Varied, varied.Validates, varied.Reading = true, true, 0.9
+	varied.StaleWhileRevalidate, varied.Beta, varied.Rows = 200*time.Millisecond, 2, 3
 
 	renewing := usual("renewing")
 	renewing.Revalidates, renewing.Clones, renewing.Reading = true, true, 0.9
