@@ -19,7 +19,7 @@ import (
 // with each of them in force.
 func TestMutants(t *testing.T) {
 	if testing.Short() {
-		t.Skip("builds the package, and runs its model test some sixty times")
+		t.Skip("builds the package, and runs its model test some hundred times")
 	}
 	bin := buildMutants(t)
 

@@ -60,6 +60,7 @@ func rooms() []Profile {
 	// All rows fit, but a flood of ghosts does not: it must not wash them out.
 	flood := usual("flood")
 	flood.MaxEntries, flood.MaxNegatives, flood.Ghosts, flood.Crowds = 4, 16, 200, 40
+	flood.OpsEach = 45
 
 	return []Profile{tight, weighed, flood}
 }
@@ -75,7 +76,7 @@ func gates() []Profile {
 	// So many keys that the queue would be full, were it not for the ramp.
 	ramped := usual("ramped")
 	ramped.Ramp, ramped.MaxLoads, ramped.Rows, ramped.Crowds = 2*time.Second, 4, 50, 45
-	ramped.Beta, ramped.Reading = 2, 0.9
+	ramped.Beta, ramped.Reading, ramped.OpsEach = 2, 0.9, 40
 
 	paced := usual("paced")
 	paced.MaxLoadRate, paced.Rows, paced.Crowds = 20, 14, 10

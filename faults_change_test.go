@@ -1,0 +1,230 @@
+package earlybird_test
+
+// Changes, and what the user says of keys and values.
+var changeEdits = []edit{
+	// The fence.
+	{
+		"change.go", `		c.invalidate(c.canon(key))
+`,
+		`		if planted("invalidate the spelling that is given") {
+			c.invalidate(key)
+			continue
+		}
+		c.invalidate(c.canon(key))
+		if planted("invalidate the first of several keys") {
+			break
+		}
+`,
+	}, {
+		"change.go", `	c.fence.raise(key)
+	c.dropValue(key, always)
+	c.dropNegative(key, always)
+	c.fence.raise(key)
+`,
+		`	if !planted("raise the fence once, after the change") {
+		c.fence.raise(key)
+	}
+	dawdle()
+	c.dropValue(key, always)
+	c.dropNegative(key, always)
+	dawdle()
+	if !planted("raise the fence once, before the change") {
+		c.fence.raise(key)
+	}
+`,
+	}, {
+		"change.go", `	c.fence.raise(key)
+	defer c.fence.raise(key)
+`,
+		`	if !planted("Set without the fence") {
+		c.fence.raise(key)
+		defer c.fence.raise(key)
+	}
+`,
+	}, {
+		"change.go", `	c.fence.raiseAll()
+`,
+		`	if !planted("InvalidateAll without the fence") {
+		c.fence.raiseAll()
+	}
+`,
+	}, {
+		"change.go", `		c.opts.Guard.Add(c.guardPart(key))
+		c.fence.raise(key)
+		c.dropNegative(key, always)
+`,
+		`		if planted("tell the guard of whole keys") {
+			c.opts.Guard.Add(key)
+		} else if !planted("do not tell the guard of what is created") {
+			c.opts.Guard.Add(c.guardPart(key))
+		}
+		c.fence.raise(key)
+		if !planted("let absences survive Created") {
+			c.dropNegative(key, always)
+		}
+`,
+	}, {
+		"publish.go", `	c.dropNegative(f.key, f.pass.holds)
+	c.values.Update(own(f.key), func(old *entry[V], ok bool) (*entry[V], memstore.Op) {
+		if !f.pass.holds() {
+`,
+		`	c.dropNegative(f.key, f.pass.holds)
+	held := f.pass.holds()
+	dawdle()
+	c.values.Update(own(f.key), func(old *entry[V], ok bool) (*entry[V], memstore.Op) {
+		if planted("ask the fence before the critical section") {
+			if !held {
+				return nil, memstore.Keep
+			}
+		} else if !planted("publish a value past the fence") &&
+			!(planted("renew a value past the fence") && f.unchanged) && !f.pass.holds() {
+`,
+	}, {
+		"negative.go", `		if !pass.holds() {
+`,
+		`		if !planted("publish an absence past the fence") && !pass.holds() {
+`,
+	}, {
+		"flight.go", `	return flightID{key: f.key, epoch: f.pass.epoch, height: f.pass.height}
+`,
+		`	if planted("join across the fence") {
+		return flightID{key: f.key}
+	}
+	return flightID{key: f.key, epoch: f.pass.epoch, height: f.pass.height}
+`,
+	},
+
+	// Absences and errors.
+	{
+		"publish.go", `case absent(o.err):`,
+		`case absent(o.err) || planted("take any error for an absence"):`,
+	}, {
+		"errors.go", `!errors.Is(err, errDependencyNotFound)`,
+		`(planted("take a dependency's absence for the key's own") || !errors.Is(err, errDependencyNotFound))`,
+	}, {
+		"negative.go", `	published = pass.holds()
+`,
+		`	if planted("let absences take the room of values") {
+		c.values.Update("not "+key, func(*entry[V], bool) (*entry[V], memstore.Op) {
+			return new(entry[V]), memstore.Put
+		})
+	}
+	published = pass.holds()
+`,
+	}, {
+		"call.go", `	o := f.brought
+`,
+		`	o := f.brought
+	if planted("swallow the loader's error") {
+		o.err, o.examined = nil, true
+	}
+`,
+	}, {
+		"call.go", `		o = outcome[V]{err: l.broken}
+`,
+		`		o = outcome[V]{err: l.broken}
+		if planted("answer a panic with nothing") {
+			o.err = nil
+		}
+`,
+	},
+
+	// What the user says.
+	{
+		"call.go", `			t.life = min(life, c.opts.TTL)
+`,
+		`			t.life = min(life, c.opts.TTL)
+			if planted("store what is not to be stored") && life < 0 {
+				t.life = c.opts.TTL
+			}
+			if planted("let TTLFor exceed TTL") {
+				t.life = life
+			}
+`,
+	}, {
+		"call.go", `			o.err = &InvalidError{Err: err}
+`,
+		`			if !planted("store invalid values") {
+				o.err = &InvalidError{Err: err}
+			}
+`,
+	}, {
+		"negative.go", `		n.expiry = satAdd(now, int64(wait))
+`,
+		`		n.expiry = satAdd(now, int64(wait))
+		if planted("remember for ever that a value was invalid") {
+			n.expiry = satAdd(now, int64(time.Hour))
+		}
+`,
+	}, {
+		"call.go", `		o.value = l.cache.out(o.value)
+`,
+		`		if !planted("store the loader's own copy") {
+			o.value = l.cache.out(o.value)
+		}
+`,
+	}, {
+		"change.go", `	v = c.out(v)
+`,
+		`	if !planted("keep the copy that Set was given") {
+		v = c.out(v)
+	}
+`,
+	}, {
+		"call.go", `l.cache.out(old.value))
+`,
+		`map[bool]V{false: l.cache.out(old.value), true: old.value}[planted("give Revalidate the value itself")])
+`,
+	}, {
+		"call.go", `old != nil && opts.Revalidate != nil {`,
+		`old != nil && opts.Revalidate != nil && !(planted("revalidate only what is fresh") && l.since >= old.expiry) {`,
+	}, {
+		"cache.go", `	return Result[V]{Value: c.out(s.value), State: state, Age: s.age}, nil
+`,
+		`	if planted("share values among those who waited") {
+		return Result[V]{Value: s.value, State: state, Age: s.age}, nil
+	}
+	return Result[V]{Value: c.out(s.value), State: state, Age: s.age}, nil
+`,
+	}, {
+		"cache.go", `c.fresh(c.canon(key), now)`,
+		`c.fresh(map[bool]string{false: c.canon(key), true: key}[planted("peek at the spelling that is given")], now)`,
+	}, {
+		"publish.go", `		c.dropValue(f.key, f.pass.holds)
+`,
+		`		if !planted("leave the old value when the new one is not to be stored") {
+			c.dropValue(f.key, f.pass.holds)
+		}
+`,
+	}, {
+		"negative.go", `	c.dropValue(key, pass.holds)
+`,
+		`	if !planted("leave the value of what is gone") {
+		c.dropValue(key, pass.holds)
+	}
+`,
+	}, {
+		"publish.go", `o.err != ErrClosed {
+			f.value`,
+		`o.err != ErrClosed &&
+		!(planted("spare nothing when a load times out") && o.err == ErrLoadTimeout) && !planted("spare nothing") {
+			f.value`,
+	}, {
+		"change.go", `		if again := c.Created(ctx, keys...); err == nil {
+`,
+		`		if planted("do not call Created after the commit") {
+			return
+		}
+		if again := c.Created(ctx, keys...); err == nil {
+`,
+	}, {
+		"change.go", `	defer c.life.end()
+	c.opts.Guard.Add(c.guardPart(key))
+`,
+		`	defer c.life.end()
+	if !planted("do not tell the guard of what is set") {
+		c.opts.Guard.Add(c.guardPart(key))
+	}
+`,
+	},
+}

@@ -1,0 +1,131 @@
+package earlybird_test
+
+// What reads are answered with, and from where.
+var readEdits = []edit{
+	// What is served.
+	{
+		"cache.go", `return past < 0 ||`,
+		`return past < 0 || planted("serve what has expired") ||`,
+	}, {
+		"negative.go", `ok && now < n.expiry && n.alive(`,
+		`ok && (planted("remember absences for ever") || now < n.expiry) && n.alive(`,
+	}, {
+		"cache.go", `e != nil && c.servable(e, now) {`,
+		`e != nil && c.servable(e, now) && !(planted("refuse a hit to a context that has ended") && ctx.Err() != nil) {`,
+	}, {
+		"cache.go", `case !c.opts.Shapes.`,
+		`case !planted("let any shape through") && !c.opts.Shapes.`,
+	}, {
+		"cache.go", `			a.State, how = Early, earlyHit
+`,
+		`			a.State, how = Early, earlyHit
+			if planted("count an early refresh as a hit too") {
+				c.tally.count(hit)
+			}
+`,
+	}, {
+		"cache.go", `case c.life.isOver():`,
+		`case !planted("ask the guard and the negatives after Close") && c.life.isOver():`,
+	},
+
+	// Early refresh.
+	{
+		"xfetch/draw.go", `return min(-math.Log(u), MaxDraw)`,
+		`if planted("reverse the sign of the logarithm") {
+		return math.Log(u)
+	}
+	return min(-math.Log(u), MaxDraw)`,
+	}, {
+		"cache.go", `if c.draw(e, now) && e.elect(now, satAdd(now, c.leaseLife())) {`,
+		`if c.draw(e, now) && e.elect(now, satAdd(now, c.leaseLife())) || planted("elect whoever draws well") &&
+		xfetch.Due(time.Duration(e.expiry-now), e.scale(c.opts.Beta), c.opts.Rand()) {`,
+	}, {
+		"load.go", `	if len(l.flights) > 0 {
+		c.launch(l)
+	}
+`,
+		`	if len(l.flights) > 0 {
+		c.launch(l)
+	}
+	if planted("wait for one's own refresh") {
+		for _, f := range l.flights {
+			<-f.landed
+		}
+	}
+`,
+	}, {
+		"publish.go", `e.backOff(o.at, c.opts.Rand())`,
+		`if planted("drop the value whose refresh failed") {
+		c.dropValue(f.key, always)
+	}
+	if planted("do not back off") {
+		e.spare()
+		return
+	}
+	e.backOff(o.at, c.opts.Rand())`,
+	},
+
+	// What outlives its life.
+	{
+		"cache.go", `past < c.opts.StaleWhileRevalidate ||`,
+		`past < c.opts.StaleWhileRevalidate && !planted("have readers wait for what is stale") || planted("serve stale values without a bound") && c.opts.StaleWhileRevalidate > 0 ||`,
+	}, {
+		"cache.go", `past < c.opts.StaleIfError && e.isBackingOff(now)`,
+		`past < c.opts.StaleIfError && (planted("spare values though no load failed") || e.isBackingOff(now))`,
+	}, {
+		"publish.go", `		old.retire()
+		return nil, memstore.Drop
+`,
+		`		if planted("make stale what is invalidated") {
+			old.expiry = min(old.expiry, c.clock.now())
+			old.quiet.Store(old.expiry)
+			return nil, memstore.Keep
+		}
+		old.retire()
+		return nil, memstore.Drop
+`,
+	},
+
+	// Room.
+	{
+		"cache.go", `		e.retire()
+		c.table.drop(key, e)
+`,
+		`		if planted("serve from the table what was evicted") {
+			return
+		}
+		e.retire()
+		c.table.drop(key, e)
+`,
+	}, {
+		"cache.go", `memstore.NewNotifying(c.opts.MaxEntries, bury)`,
+		`memstore.NewNotifying(c.opts.MaxEntries*map[bool]int{false: 1, true: 2}[planted("hold twice MaxEntries")], bury)`,
+	}, {
+		"call.go", `		t.weight = uint32(min(max(c.opts.Weigh(key, v), 1), 1<<30))
+`,
+		`		t.weight = uint32(min(max(c.opts.Weigh(key, v), 1), 1<<30))
+		if planted("cut weights down to what fits") {
+			t.weight = min(t.weight, uint32(max(c.opts.MaxBytes, 0)))
+		}
+		if planted("weigh all values the same") {
+			t.weight = 1
+		}
+`,
+	},
+
+	// How an answer was come by.
+	{
+		"cache.go", `	case s.led && !s.found:
+`,
+		`	case s.led && !s.found || planted("say of every wait that it led"):
+`,
+	}, {
+		"publish.go", `nil, time.Duration(o.at-e.written)
+`,
+		`nil, time.Duration(o.at-e.written)
+		if planted("forget the age of what stands in") {
+			f.age = 0
+		}
+`,
+	},
+}
