@@ -21,11 +21,14 @@ func hits(make kind) opener {
 // ready warms the trial, whose cache is c, and gives it the popular keys to read.
 func (t *trial) ready(w *workload, c *cache) error {
 	t.keys = w.popular()
-	if err := t.warm(w.products, c); err != nil {
-		t.end()
-		return err
+	err := c.stock(w.products, w.origin())
+	if err == nil {
+		err = t.warm(w.products, c)
 	}
-	return nil
+	if err != nil {
+		t.end()
+	}
+	return err
 }
 
 // warm reads all products until a pass over them loads nothing, so that the
