@@ -1,6 +1,7 @@
 # make test   everything a change must pass, under ten minutes on two cores
 # make soak   the same at full size and length, for an hour or so
 # make bench  beside the peers, in one run
+# make bench-all  the same longer, then hits by size, popularity and value: hours
 # make attack hostile streams of ids, scored
 # make check  formatting, vet on every platform, tidiness
 
@@ -9,7 +10,7 @@ GO ?= go
 # Nested modules are not part of ./... and are visited one by one.
 NESTED := $(patsubst %/go.mod,%,$(wildcard */go.mod))
 
-.PHONY: test soak bench attack check
+.PHONY: test soak bench bench-all attack check
 
 test:
 	$(GO) test -race -timeout 9m ./...
@@ -25,6 +26,14 @@ attack:
 
 bench:
 	cd bench && $(GO) run .
+
+# TRACES may name request traces: make bench-all TRACES="-trace a.gz -trace b.gz"
+bench-all:
+	cd bench && $(GO) run . -benchtime 1s -procs 1,2,4 -requests 1100000 $(TRACES)
+	cd bench && $(GO) run . -rows '^gc$$' -entries 10000000
+	cd bench && $(GO) run . -rows '^hit$$' -keys 10000,100000,1000000
+	cd bench && $(GO) run . -rows '^hit$$' -zipf uniform,0.9,1.01,1.2
+	cd bench && $(GO) run . -rows '^hit$$' -value 16,200,4096
 
 check:
 	@out=$$(gofmt -l .); if [ -n "$$out" ]; then echo "gofmt would change:"; echo "$$out"; exit 1; fi
