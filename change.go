@@ -29,12 +29,17 @@ func (c *Cache[V]) Set(ctx context.Context, key string, v V) error {
 	}
 	c.fence.raise(key)
 	defer c.fence.raise(key)
+	added := false
 	e := c.newEntry(key, v, c.clock.now(), c.fence.epoch.Load(), t, c.jitter())
 	c.dropNegative(key, always)
 	c.values.Update(own(key), func(old *entry[V], ok bool) (*entry[V], memstore.Op) {
+		added = !ok
 		c.succeed(e, old, 0)
 		return e, memstore.Put
 	})
+	if added {
+		c.table.add(c.values.Len())
+	}
 	c.episodes.end(key)
 	return nil
 }

@@ -22,7 +22,8 @@ type entry[V any] struct {
 	// it to the beginning of time, so that one comparison covers both.
 	quiet atomic.Int64
 
-	epoch uint32 // the fence's epoch it was written in
+	epoch uint32        // the fence's epoch it was written in
+	turn  atomic.Uint32 // the table's, when eviction was last told of a hit
 	name  name
 	value V
 
@@ -43,15 +44,15 @@ type entry[V any] struct {
 
 // name is a short key, held where its entry is.
 type name struct {
-	len   uint32 // above nameLen: the key is longer
+	len   uint8 // above nameLen: the key is longer
 	bytes [nameLen]byte
 }
 
-const nameLen = 32
+const nameLen = 31
 
 // newEntry returns an entry of key without a value.
 func newEntry[V any](key string) *entry[V] {
-	e := &entry[V]{name: name{len: uint32(min(len(key), nameLen+1))}}
+	e := &entry[V]{name: name{len: uint8(min(len(key), nameLen+1))}}
 	if copy(e.name.bytes[:], key) < len(key) {
 		e.long = strings.Clone(key)
 	}
@@ -63,7 +64,7 @@ func (e *entry[V]) isOf(key string) bool {
 	if len(key) > nameLen {
 		return e.long == key
 	}
-	return e.name.len == uint32(len(key)) && string(e.name.bytes[:len(key)]) == key
+	return int(e.name.len) == len(key) && string(e.name.bytes[:len(key)]) == key
 }
 
 // retire makes the entry unservable wherever a pointer to it still lies.

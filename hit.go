@@ -11,7 +11,6 @@ func (c *Cache[V]) hit(key string, e *entry[V]) {
 	}
 	now := c.clock.now()
 	s.age(now - e.written)
-	c.values.Get(key) // tells eviction of the hits that the table answers
 	c.opts.HotKeys.Sample(key, sampled)
 	c.bringUpToDate(now)
 }

@@ -10,14 +10,20 @@ func (c *Cache[V]) near(key string) *entry[V] {
 	if len(key) > c.maxKey {
 		return nil
 	}
-	if e := c.table.get(key); e != nil {
+	turn := c.table.turn.Load()
+	e := c.table.get(key)
+	if e != nil && e.turn.Load() == turn {
 		return e
 	}
-	e, ok := c.values.Get(key)
-	if ok {
-		c.table.put(key, e)
+	inMap, ok := c.values.Get(key) // tells eviction, too
+	if !ok {
+		return nil
 	}
-	return e
+	inMap.turn.Store(turn)
+	if inMap != e {
+		c.table.put(key, inMap)
+	}
+	return inMap
 }
 
 // alive returns key's entry, fresh or not, or nil.

@@ -85,17 +85,20 @@ func (c *Cache[V]) publishValue(f *flight[V], o outcome[V]) (published bool) {
 		c.dropNegative(f.key, f.pass.holds)
 		return published
 	}
+	added := false
 	e := c.newEntry(f.key, o.value, o.at, f.pass.epoch, o.terms, c.jitterOf(f.load))
 	c.dropNegative(f.key, f.pass.holds)
 	c.values.Update(own(f.key), func(old *entry[V], ok bool) (*entry[V], memstore.Op) {
 		if !f.pass.holds() {
 			return nil, memstore.Keep
 		}
-		published = true
+		published, added = true, !ok
 		c.succeed(e, old, o.cost)
 		return e, memstore.Put
 	})
-	c.table.fit(c.values.Len())
+	if added {
+		c.table.add(c.values.Len())
+	}
 	return published
 }
 

@@ -17,8 +17,14 @@ type table[V any] struct {
 	seed    maphash.Seed
 	buckets atomic.Pointer[[]bucket[V]]
 
-	mu   sync.Mutex // held to grow
-	most int
+	// turn goes on as entries come in, so often in the time it takes all of them
+	// to be replaced that eviction, told once in a turn of each entry that was
+	// hit, knows all it has use for: which are read at all, and which lately.
+	turn atomic.Uint32
+
+	mu    sync.Mutex // held to grow
+	most  int
+	added atomic.Uint64
 }
 
 // bucket is a line of the processor's cache: a few entries, and for each a byte
@@ -36,11 +42,13 @@ const (
 	leastBuckets = 1 << 7
 	mostBuckets  = 1 << 24
 	takeover     = 16 // one try in so many takes a place that is in use
+	turns        = 64 // while all entries are replaced
 )
 
 // newTable returns a table that grows with what is held, up to room for entries.
 func newTable[V any](entries int) *table[V] {
 	t := &table[V]{seed: maphash.MakeSeed(), most: max(leastBuckets, min(entries/filled+1, mostBuckets))}
+	t.turn.Store(1) // so that a new entry was told of in none
 	t.use(leastBuckets)
 	return t
 }
@@ -130,6 +138,14 @@ func (t *table[V]) drop(key string, e *entry[V]) {
 			b.entries[i].CompareAndSwap(e, nil)
 		}
 	}
+}
+
+// add notes that an entry was added, to make n.
+func (t *table[V]) add(n int) {
+	if t.added.Add(1)%uint64(n/turns+1) == 0 {
+		t.turn.Add(1)
+	}
+	t.fit(n)
 }
 
 // fit grows the table for n entries. It begins empty and fills as it is used.
