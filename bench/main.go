@@ -40,14 +40,17 @@ func progress() io.Writer {
 	return io.Discard
 }
 
-// bench measures what p says and prints what came of it. Whose turn it is
-// appears on progress.
+// bench measures what p says and prints what came of it, each table as soon as
+// it is known. Whose turn it is appears on progress.
 func bench(ctx context.Context, p plan, out, progress io.Writer) error {
 	testing.Init()
 	if err := flag.Set("test.benchtime", p.benchtime.String()); err != nil {
 		return err
 	}
-	rep := newReport(p)
+	rep := newReport(p, out)
+	if err := rep.begin(); err != nil {
+		return err
+	}
 	for _, r := range p.rows {
 		for _, v := range p.variantsOf(r) {
 			w := v.workload()
@@ -56,11 +59,13 @@ func bench(ctx context.Context, p plan, out, progress io.Writer) error {
 				if err != nil {
 					return err
 				}
-				rep.Tables = append(rep.Tables, newTable(r, v.label, procs, m))
+				if err := rep.add(newTable(r, v.label, procs, m)); err != nil {
+					return err
+				}
 			}
 		}
 	}
-	return rep.write(out, p.json)
+	return rep.end()
 }
 
 // procsOf is the numbers of processors that r is measured with.

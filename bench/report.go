@@ -19,9 +19,12 @@ type report struct {
 	Turns     int               `json:"turns"`
 	Benchtime string            `json:"benchtime"`
 	Tables    []table           `json:"tables"`
+
+	out    io.Writer
+	asJSON bool
 }
 
-func newReport(p plan) *report {
+func newReport(p plan, out io.Writer) *report {
 	return &report{
 		Date:      time.Now().Format(time.DateOnly),
 		Go:        runtime.Version(),
@@ -30,6 +33,8 @@ func newReport(p plan) *report {
 		Modules:   modules(),
 		Turns:     p.count,
 		Benchtime: p.benchtime.String(),
+		out:       out,
+		asJSON:    p.json,
 	}
 }
 
@@ -47,27 +52,36 @@ func modules() map[string]string {
 	return ms
 }
 
-func (r *report) write(w io.Writer, asJSON bool) error {
-	if !asJSON {
-		return r.print(w)
+func (r *report) begin() error {
+	if r.asJSON {
+		return nil
 	}
-	e := json.NewEncoder(w)
-	e.SetIndent("", "  ")
-	return e.Encode(r)
+	_, err := fmt.Fprintf(r.out, "%s, %s, %s, %d CPUs; medians and quartiles of %d turns of %s\n",
+		r.Date, r.Go, r.Platform, r.CPUs, r.Turns, r.Benchtime)
+	return err
 }
 
-func (r *report) print(w io.Writer) error {
-	fmt.Fprintf(w, "%s, %s, %s, %d CPUs; medians and quartiles of %d turns of %s\n",
-		r.Date, r.Go, r.Platform, r.CPUs, r.Turns, r.Benchtime)
-	for _, t := range r.Tables {
-		if err := t.print(w); err != nil {
-			return err
-		}
+func (r *report) add(t table) error {
+	if r.asJSON {
+		r.Tables = append(r.Tables, t)
+		return nil
 	}
-	fmt.Fprintln(w)
+	return t.print(r.out)
+}
+
+// end writes what is written last: all, or the versions of the peers.
+func (r *report) end() error {
+	if r.asJSON {
+		e := json.NewEncoder(r.out)
+		e.SetIndent("", "  ")
+		return e.Encode(r)
+	}
+	fmt.Fprintln(r.out)
 	for _, path := range peers {
 		if v, ok := r.Modules[path]; ok {
-			fmt.Fprintf(w, "%s %s\n", path, v)
+			if _, err := fmt.Fprintf(r.out, "%s %s\n", path, v); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

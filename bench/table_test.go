@@ -46,22 +46,24 @@ func TestEach_dividesAmongKeys(t *testing.T) {
 }
 
 func TestReport_printsTables(t *testing.T) {
-	rep := newReport(plan{})
+	var out bytes.Buffer
+	rep := newReport(plan{}, &out)
 	rep.Date, rep.Go, rep.Platform, rep.CPUs = "2020-01-02", "go1.26", "plan9/mips", 3
 	rep.Turns, rep.Benchtime = 1, "1s"
 	rep.Modules = map[string]string{peers[0]: "v1", peers[1]: "v2"}
 	r := pair(times("slow", cost))
 	r.subjects = append(r.subjects, subject{name: "feigned"})
-	rep.Tables = []table{newTable(r, "7 keys", 2, measurement{
+	table := newTable(r, "7 keys", 2, measurement{
 		turns: []turn{{
 			{perOp: 40, cpuPerOp: 80, allocsPerOp: 2, bytesPerOp: 64},
 			{perOp: 10, cpuPerOp: 20},
 			nil,
 		}},
 		failed: map[string]error{"feigned": errors.New("did nothing")},
-	})}
-	var out bytes.Buffer
-	require.NoError(t, rep.write(&out, false))
+	})
+	require.NoError(t, rep.begin())
+	require.NoError(t, rep.add(table))
+	require.NoError(t, rep.end())
 	require.Equal(t, `2020-01-02, go1.26, plan9/mips, 3 CPUs; medians and quartiles of 1 turns of 1s
 
 pair, 2 procs; 7 keys
