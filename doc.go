@@ -104,7 +104,8 @@
 // close through two caches is ended by LoadTimeout only.
 //
 // GetMany is no snapshot: its keys may be of different moments. Without LoadMany
-// each missing key is a load of its own, MaxLoads of them at a time.
+// each missing key is a load of its own, and more of them than the gate and its
+// queue hold fail with ErrOverloaded.
 //
 // Any value may be evicted at any time. Changes are seen by this process alone;
 // another learns of them when its own values expire.

@@ -1,10 +1,6 @@
 package earlybird
 
-import (
-	"context"
-	"math"
-	"slices"
-)
+import "context"
 
 // GetMany is Get for several keys at once. It returns the values that were
 // found, under the keys as they were given, and a *[ManyError] with the error
@@ -32,24 +28,13 @@ func (c *Cache[V]) GetMany(ctx context.Context, keys []string) (map[string]V, er
 	if len(b.elected) > 0 {
 		c.refreshMany(ctx, b.elected)
 	}
-	for part := range slices.Chunk(b.missing, c.loadsAtOnce()) {
-		b.missing = part
+	if len(b.missing) > 0 {
 		b.fetch(ctx)
 	}
 	if len(b.errors) > 0 {
 		return b.found, &ManyError{Errors: b.errors, nested: errandOf(ctx) != nil}
 	}
 	return b.found, nil
-}
-
-// loadsAtOnce is how many missing keys of a batch are loaded at a time: no more
-// than the gate lets through, so that the end of a long batch is not refused for
-// its own beginning.
-func (c *Cache[V]) loadsAtOnce() int {
-	if c.opts.LoadMany != nil || c.opts.MaxLoads < 0 {
-		return math.MaxInt
-	}
-	return c.opts.MaxLoads
 }
 
 // batch is a GetMany on its way.

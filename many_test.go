@@ -272,38 +272,3 @@ func TestGetMany_countsEachKeyOnce(t *testing.T) {
 	require.EqualValues(t, 2, s.Loaded)
 	require.EqualValues(t, 4, s.Hits)
 }
-
-// However many keys a batch asks for, it does not fill the gate's queue and then
-// refuse itself.
-func TestGetMany_isNotRefusedForItsOwnLength(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c := newTidy(t, func(_ context.Context, key string) (string, error) {
-			time.Sleep(time.Millisecond)
-			return key, nil
-		}, Options[string]{TTL: time.Hour, MaxLoads: 4, Ramp: Off})
-		keys := make([]string, 1000)
-		for i := range keys {
-			keys[i] = fmt.Sprint(i)
-		}
-		found, err := c.GetMany(t.Context(), keys)
-		require.NoError(t, err)
-		require.Len(t, found, len(keys))
-
-		hurried, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond+1)
-		defer cancel()
-		for i := range keys {
-			keys[i] += "!"
-		}
-		found, err = c.GetMany(hurried, keys)
-		var many *ManyError
-		require.ErrorAs(t, err, &many)
-		require.Len(t, found, 40, "the four at a time that were ready in 10 ms")
-		require.Len(t, many.Errors, len(keys)-len(found))
-		for _, err := range many.Errors {
-			require.ErrorIs(t, err, context.DeadlineExceeded)
-		}
-		s := c.Stats()
-		require.EqualValues(t, 2*len(keys), s.Requests(), "each key of a batch is a read")
-		require.Equal(t, 4, s.LoadsMost)
-	})
-}
