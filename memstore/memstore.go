@@ -23,6 +23,7 @@ import (
 // is a map that is off: it is always empty and forgets what it is given.
 type Map[V any] struct {
 	otter *otter.Cache[string, V]
+	size  int // 0: bounded by weight
 }
 
 // Op is what an [Map.Update] does with its key.
@@ -65,7 +66,7 @@ func newMap[V any](opts *otter.Options[string, V]) (*Map[V], error) {
 	if err != nil {
 		return nil, fmt.Errorf("memstore: %w", err)
 	}
-	return &Map[V]{otter: o}, nil
+	return &Map[V]{otter: o, size: opts.MaximumSize}, nil
 }
 
 // NewWeighted returns an empty map whose values together weigh at most max.
@@ -97,16 +98,29 @@ func (m *Map[V]) Update(key string, f func(old V, ok bool) (V, Op)) {
 	if m == nil {
 		return
 	}
+	put := false
 	m.otter.Compute(key, func(old V, ok bool) (V, otter.ComputeOp) {
 		v, op := f(old, ok)
 		switch op {
 		case Put:
+			put = true
 			return v, otter.WriteOp
 		case Drop:
 			return v, otter.InvalidateOp
 		}
 		return v, otter.CancelOp
 	})
+	if put {
+		m.keepBound()
+	}
+}
+
+// keepBound evicts what others have left: they do not see what comes while they
+// evict, and would see to it at their next write.
+func (m *Map[V]) keepBound() {
+	if m.size == 0 || m.otter.EstimatedSize() > m.size {
+		m.otter.CleanUp()
+	}
 }
 
 // Len returns about how many values the map holds.
@@ -125,8 +139,7 @@ func (m *Map[V]) Clear() {
 	}
 }
 
-// Settle finishes evictions that are under way, so that Len keeps within the
-// bound.
+// Settle finishes evictions that are under way.
 func (m *Map[V]) Settle() {
 	if m != nil {
 		m.otter.CleanUp()

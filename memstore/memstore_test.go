@@ -1,6 +1,7 @@
 package memstore_test
 
 import (
+	"fmt"
 	"strconv"
 	"sync"
 	"testing"
@@ -96,4 +97,28 @@ func TestMap_getDoesNotAllocate(t *testing.T) {
 	require.NoError(t, err)
 	put(m, "a", new(int))
 	require.Zero(t, testing.AllocsPerRun(1000, func() { m.Get("a") }))
+}
+
+// Once nobody writes no more is held than the bound says, although writers get
+// in each other's way.
+func TestMap_keepsItsBoundWhoeverWrites(t *testing.T) {
+	const size = 16
+	plain, err := memstore.New[int](size)
+	require.NoError(t, err)
+	weighted, err := memstore.NewWeighted(size, func(int) uint32 { return 1 }, func(string, int) {})
+	require.NoError(t, err)
+	for _, m := range []*memstore.Map[int]{plain, weighted} {
+		for round := range 500 {
+			var writers sync.WaitGroup
+			for w := range 8 {
+				writers.Go(func() {
+					for i := range 4 {
+						put(m, fmt.Sprint(round, w, i), i)
+					}
+				})
+			}
+			writers.Wait()
+			require.LessOrEqual(t, m.Len(), size)
+		}
+	}
 }
