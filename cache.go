@@ -93,7 +93,7 @@ func (c *Cache[V]) newValues() (*memstore.Map[*entry[V]], error) {
 		c.table.drop(key, e)
 	}
 	if c.opts.MaxBytes > 0 {
-		m, err := memstore.NewWeighted(c.opts.MaxBytes, func(e *entry[V]) uint32 { return e.weight }, bury)
+		m, err := memstore.NewWeighted(c.opts.MaxBytes, func(e *entry[V]) uint32 { return e.weight() }, bury)
 		if err != nil {
 			err = &OptionError{Field: "MaxBytes", Value: c.opts.MaxBytes, Reason: err.Error()}
 		}
@@ -261,7 +261,7 @@ func (c *Cache[V]) serve(key string, e *entry[V], now int64) glance[V] {
 // is.
 func (c *Cache[V]) draw(e *entry[V], now int64) bool {
 	scale, left := e.scale(c.opts.Beta), time.Duration(e.expiry-now)
-	return left <= xfetch.Window(scale) && now >= e.resume.Load() && xfetch.Due(left, scale, c.opts.Rand())
+	return left <= xfetch.Window(scale) && e.isSpared(now) && xfetch.Due(left, scale, c.opts.Rand())
 }
 
 // result returns e's value and what is known of it.

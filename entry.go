@@ -12,10 +12,8 @@ import (
 // entry is a value and what the cache knows of it. Instants are cache time.
 // What is not atomic is never written after publication.
 //
-// What a hit looks at comes first and, if V is a string or smaller, fits one
-// line of the processor's cache, where the allocator puts an object of this
-// size: with the key in a string of its own a hit waits for memory once or twice
-// more.
+// What a hit looks at comes first and is 64 bytes if V is a string: with the key
+// in a string of its own a hit waits for memory once more.
 type entry[V any] struct {
 	// quiet is the instant before which the entry is served without another
 	// thought: no draw can succeed and expiry is far. Retiring the entry sets
@@ -30,16 +28,19 @@ type entry[V any] struct {
 	written int64
 	expiry  int64
 	delta   atomic.Int64 // smoothed cost of a load, ns: what XFetch goes by
-	weight  uint32
-	retired atomic.Bool
+	rare    atomic.Pointer[rare]
+}
+
+// rare is what few entries need to know of themselves.
+type rare struct {
+	long   string // the key, if it does not fit name
+	weight uint32 // if Options.Weigh says so
 
 	// resume is the instant before which nobody starts a refresh: in the future
 	// while one runs, which makes it a lease that ends by itself, and while
 	// failed ones back off.
 	resume atomic.Int64
 	failed atomic.Int32 // refreshes in a row
-
-	long string // the key, if it does not fit name
 }
 
 // name is a short key, held where its entry is.
@@ -51,27 +52,52 @@ type name struct {
 const nameLen = 31
 
 // newEntry returns an entry of key without a value.
-func newEntry[V any](key string) *entry[V] {
+func newEntry[V any](key string, weight uint32) *entry[V] {
 	e := &entry[V]{name: name{len: uint8(min(len(key), nameLen+1))}}
-	if copy(e.name.bytes[:], key) < len(key) {
-		e.long = strings.Clone(key)
+	isLong := copy(e.name.bytes[:], key) < len(key)
+	if isLong || weight != 1 {
+		r := &rare{weight: weight}
+		if isLong {
+			r.long = strings.Clone(key)
+		}
+		e.rare.Store(r)
 	}
 	return e
+}
+
+// more returns what few entries need to know, and makes room for it if e is
+// not yet one of them.
+func (e *entry[V]) more() *rare {
+	if r := e.rare.Load(); r != nil {
+		return r
+	}
+	e.rare.CompareAndSwap(nil, &rare{weight: 1})
+	return e.rare.Load()
+}
+
+// weight is what Options.Weigh said of the value.
+func (e *entry[V]) weight() uint32 {
+	if r := e.rare.Load(); r != nil {
+		return r.weight
+	}
+	return 1
 }
 
 // isOf reports whether key is the entry's.
 func (e *entry[V]) isOf(key string) bool {
 	if len(key) > nameLen {
-		return e.long == key
+		return e.name.len > nameLen && e.rare.Load().long == key
 	}
 	return int(e.name.len) == len(key) && string(e.name.bytes[:len(key)]) == key
 }
 
 // retire makes the entry unservable wherever a pointer to it still lies.
-func (e *entry[V]) retire() {
-	e.retired.Store(true)
-	e.quiet.Store(math.MinInt64)
-}
+func (e *entry[V]) retire() { e.quiet.Store(never) }
+
+// isRetired reports whether the entry was retired.
+func (e *entry[V]) isRetired() bool { return e.quiet.Load() == never }
+
+const never = math.MinInt64
 
 // isQuiet reports whether the entry may be served at now, which may lag behind
 // the clock, without another thought.
@@ -82,7 +108,7 @@ func (e *entry[V]) isQuiet(now int64, epoch uint32) bool {
 // alive reports whether the entry may be served: it was not retired, and not
 // written before the epoch.
 func (e *entry[V]) alive(epoch uint32) bool {
-	return e.epoch == epoch && !e.retired.Load()
+	return e.epoch == epoch && !e.isRetired()
 }
 
 // scale is the spread of this entry's early refreshes.
@@ -97,7 +123,7 @@ func (e *entry[V]) scale(beta float64) time.Duration {
 // hush sets quiet, before the entry is published.
 func (e *entry[V]) hush(beta float64) {
 	early := max(int64(xfetch.Window(e.scale(beta))), slack(e.expiry-e.written))
-	e.quiet.Store(satAdd(e.expiry, -early))
+	e.quiet.Store(max(satAdd(e.expiry, -early), never+1))
 }
 
 // learn makes the entry's recompute dearer than it seemed.
@@ -109,13 +135,19 @@ func (e *entry[V]) learn(cost time.Duration) {
 // does already or failures hold it back. The election is lost by itself when
 // until has passed.
 func (e *entry[V]) elect(now, until int64) bool {
-	resume := e.resume.Load()
-	return now >= resume && e.resume.CompareAndSwap(resume, until)
+	r := e.more()
+	resume := r.resume.Load()
+	return now >= resume && r.resume.CompareAndSwap(resume, until)
 }
 
 // spare lets the next reader who draws well try again.
-func (e *entry[V]) spare() {
-	e.resume.Store(0)
+func (e *entry[V]) spare() { e.more().resume.Store(0) }
+
+// isSpared reports whether nobody refreshes the entry at now, nor is to wait
+// before he does.
+func (e *entry[V]) isSpared(now int64) bool {
+	r := e.rare.Load()
+	return r == nil || now >= r.resume.Load()
 }
 
 // backOff keeps refreshes away after one failed: for the load's usual cost or
@@ -124,10 +156,12 @@ func (e *entry[V]) spare() {
 func (e *entry[V]) backOff(now int64, u float64) {
 	base := max(time.Duration(e.delta.Load()), leastBackoff)
 	most := max(base, min(time.Duration(e.expiry-e.written)/8, mostBackoff))
-	e.resume.Store(satAdd(now, int64(backOff(base, most, int(e.failed.Add(1)), u))))
+	r := e.more()
+	r.resume.Store(satAdd(now, int64(backOff(base, most, int(r.failed.Add(1)), u))))
 }
 
 // isBackingOff reports whether a load of the key failed lately.
 func (e *entry[V]) isBackingOff(now int64) bool {
-	return e.failed.Load() > 0 && now < e.resume.Load()
+	r := e.rare.Load()
+	return r != nil && r.failed.Load() > 0 && now < r.resume.Load()
 }

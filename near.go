@@ -36,7 +36,7 @@ func (c *Cache[V]) living(key string, e *entry[V]) *entry[V] {
 		return nil
 	case e.alive(c.fence.epoch.Load()):
 		return e
-	case e.retired.Load():
+	case e.isRetired():
 		return c.heir(key)
 	}
 	return nil

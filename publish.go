@@ -105,8 +105,8 @@ func (c *Cache[V]) publishValue(f *flight[V], o outcome[V]) (published bool) {
 // newEntry returns an entry for v that begins to live now.
 func (c *Cache[V]) newEntry(key string, v V, now int64, epoch uint32, t terms, jitter float64) *entry[V] {
 	life := xfetch.Life(t.life, jitter, c.opts.Rand())
-	e := newEntry[V](key)
-	e.value, e.weight, e.epoch = v, t.weight, epoch
+	e := newEntry[V](key, t.weight)
+	e.value, e.epoch = v, epoch
 	e.written, e.expiry = now, satAdd(now, int64(life))
 	return e
 }

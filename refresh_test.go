@@ -153,7 +153,7 @@ func TestRefresh_backOffIsDrawnAndBounded(t *testing.T) {
 		e.delta.Store(int64(10 * time.Millisecond))
 		for n := range 200 {
 			e.backOff(0, u)
-			wait := time.Duration(e.resume.Load())
+			wait := time.Duration(e.more().resume.Load())
 			full := mostBackoff
 			if n < 10 {
 				full = min(leastBackoff<<n, mostBackoff)

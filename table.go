@@ -89,7 +89,7 @@ func (t *table[V]) put(key string, e *entry[V]) {
 	}
 	b.entries[i].Store(e)
 	b.tag(i, tag)
-	if e.retired.Load() {
+	if e.isRetired() {
 		b.entries[i].CompareAndSwap(e, nil)
 	}
 }

@@ -40,7 +40,7 @@ func TestTable_holdsNearlyAllThatItIsMadeFor(t *testing.T) {
 	for _, n := range []int{1, 7, 100, 10_000, 200_000} {
 		table, entries := newTable[int](n), make([]*entry[int], n)
 		for i := range entries {
-			entries[i] = newEntry[int](strconv.Itoa(i))
+			entries[i] = newEntry[int](strconv.Itoa(i), 1)
 			table.fit(i + 1)
 			table.put(strconv.Itoa(i), entries[i])
 		}
@@ -64,11 +64,11 @@ func TestTable_holdsNearlyAllThatItIsMadeFor(t *testing.T) {
 func TestTable_popularEntriesTakeOver(t *testing.T) {
 	table := newTable[int](1)
 	for i := range 100 * leastBuckets * ways {
-		table.put(strconv.Itoa(i), newEntry[int](strconv.Itoa(i)))
+		table.put(strconv.Itoa(i), newEntry[int](strconv.Itoa(i), 1))
 	}
 	for i := range 100 {
 		key := "popular" + strconv.Itoa(i)
-		e := newEntry[int](key)
+		e := newEntry[int](key, 1)
 		tries := 0
 		for ; table.get(key) == nil; tries++ {
 			table.put(key, e)
@@ -81,7 +81,7 @@ func TestTable_comparesWholeKeys(t *testing.T) {
 	table := newTable[int](1000)
 	for _, n := range []int{0, 1, nameLen - 1, nameLen, nameLen + 1, 2*nameLen + 1, 1024} {
 		key := strings.Repeat("k", n)
-		e := newEntry[int](key)
+		e := newEntry[int](key, 1)
 		require.True(t, e.isOf(key))
 		for _, other := range []string{key + "k", key + "\x00", key + strings.Repeat("\x00", nameLen), strings.Repeat("k", max(0, n-1)), strings.Repeat("k", max(0, n-1)) + "j"} {
 			require.Equal(t, other == key, e.isOf(other), "%d: %q", n, other)
@@ -102,7 +102,7 @@ func TestTable_keepsNothingRetired(t *testing.T) {
 			rng := rand.New(rand.NewPCG(uint64(w), 7))
 			for range rounds {
 				key := strconv.Itoa(rng.IntN(keys))
-				e := newEntry[int](key)
+				e := newEntry[int](key, 1)
 				var both sync.WaitGroup
 				both.Go(func() { table.put(key, e) })
 				table.put(key, e)
@@ -127,5 +127,5 @@ func TestTable_fitsCacheLines(t *testing.T) {
 		t.Skip("pointers are smaller here, and so is everything")
 	}
 	require.EqualValues(t, 64, unsafe.Sizeof(bucket[string]{}))
-	require.LessOrEqual(t, unsafe.Sizeof(entry[string]{}), uintptr(128))
+	require.LessOrEqual(t, unsafe.Sizeof(entry[string]{}), uintptr(96))
 }
