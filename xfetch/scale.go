@@ -54,6 +54,17 @@ func Smooth(prev, sample time.Duration) time.Duration {
 	return prev + step/4 + step%4/2
 }
 
+// maxRate is where rates saturate, in reads per second.
+const maxRate = 1e18
+
+// positive is x where that is a positive number, and 0 otherwise.
+func positive(x float64) float64 {
+	if !(x > 0) {
+		return 0
+	}
+	return x
+}
+
 // saturate cuts a float's fraction. NaN and what is below 0 become 0, what is
 // too large for an int64 becomes forever.
 func saturate(ns float64) time.Duration {
