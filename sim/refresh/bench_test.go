@@ -1,6 +1,9 @@
 package refresh
 
-import "testing"
+import (
+	"sync/atomic"
+	"testing"
+)
 
 // How long does an expiry take without its reads?
 func BenchmarkThinned(b *testing.B) {
@@ -16,7 +19,7 @@ func BenchmarkThinned(b *testing.B) {
 			c := newClocks(s)
 			blocks := s.thinnedBlocks(&c)
 			blocks.expiries, blocks.size = b.N, maxBlock
-			blocks.play(1, 1, func(int) {})
+			blocks.play(1, 1, new(atomic.Int64))
 		})
 	}
 }

@@ -48,9 +48,9 @@ func cut(expiries, atLeast int) int {
 
 func (b blocks) count() int { return (b.expiries + b.size - 1) / b.size }
 
-// play plays all blocks on as many goroutines as there are workers. done is told
-// of the expiries played, from any of them.
-func (b blocks) play(seed uint64, workers int, done func(int)) tally {
+// play plays all blocks on as many goroutines as there are workers, and counts the
+// expiries in played as it goes.
+func (b blocks) play(seed uint64, workers int, played *atomic.Int64) tally {
 	parts := make([]sums, b.count())
 	var (
 		next atomic.Int64
@@ -64,7 +64,7 @@ func (b blocks) play(seed uint64, workers int, done func(int)) tally {
 			for i := int(next.Add(1)) - 1; i < len(parts); i = int(next.Add(1)) - 1 {
 				n := min(b.size, b.expiries-i*b.size)
 				parts[i] = b.one(source(seed, b.stream+uint64(i)), n, sizes)
-				done(n)
+				played.Add(int64(n))
 			}
 			lock.Lock()
 			defer lock.Unlock()

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"runtime"
+	"strings"
 	"time"
 )
 
@@ -108,6 +109,24 @@ func (s *Setup) lengthen(n length, given bool) error {
 	return nil
 }
 
+// Command is the command line that plays the setup's key and fleet, for a reader of
+// its figures to try.
+func (s Setup) Command() string {
+	d := Default
+	own, usual := flag.NewFlagSet("", flag.ContinueOnError), flag.NewFlagSet("", flag.ContinueOnError)
+	for flags, setup := range map[*flag.FlagSet]*Setup{own: &s, usual: &d} {
+		setup.keyFlags(flags)
+		setup.fleetFlags(flags)
+	}
+	line := "sim refresh"
+	own.VisitAll(func(f *flag.Flag) {
+		if value := f.Value.String(); value != usual.Lookup(f.Name).Value.String() {
+			line += fmt.Sprintf(" -%s=%s", f.Name, strings.TrimSuffix(strings.TrimSuffix(value, "0s"), "0m"))
+		}
+	})
+	return line
+}
+
 func (s *Setup) keyFlags(flags *flag.FlagSet) {
 	flags.Float64Var(&s.Rate, "rate", s.Rate, "`reads` of a key per second, over all instances")
 	flags.DurationVar(&s.Delta, "delta", s.Delta, "how long a load takes on average, a `duration` such as 400ms")
@@ -118,6 +137,7 @@ func (s *Setup) keyFlags(flags *flag.FlagSet) {
 	flags.Float64Var(&s.Beta, "beta", s.Beta, "`eagerness` to refresh early; 0 is never")
 	flags.StringVar(&s.Estimator, "estimator", s.Estimator, "what is remembered of load times: ewma, or the last one")
 	flags.DurationVar(&s.Stored, "stored", s.Stored, "a load time to remember instead, whatever loads take, a `duration`")
+	flags.Float64Var(&s.Reach, "reach", s.Reach, "the most by which the deadline rule comes early, a `share` of the life; 0 is its default")
 	flags.Float64Var(&s.KnownRate, "known", s.KnownRate, "the `reads` per second that the deadline rule builds on; 0 is the true rate")
 }
 

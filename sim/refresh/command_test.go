@@ -44,6 +44,7 @@ func TestMain_badInputIsOneLine(t *testing.T) {
 		"-estimator first":                    "-estimator must be last or ewma",
 		"-stored -1s":                         "-stored",
 		"-known -1":                           "-known",
+		"-reach 2":                            "-reach",
 		"-known NaN":                          "-known",
 		"-instances 0":                        "-instances",
 		"-instances -3":                       "-instances",
@@ -200,10 +201,17 @@ func TestWatch_saysHowLongBeforeItStarts(t *testing.T) {
 	require.Empty(t, out.String())
 }
 
-func TestWatch_tellsWhatIsLeft(t *testing.T) {
-	var watch Watch
-	watch.total.Store(400)
-	require.Equal(t, "playing: 0 %", watch.line(time.Minute))
-	watch.played.Store(100)
-	require.Equal(t, "playing: 25 %, 3m0s left", watch.line(time.Minute))
+func TestSetup_commandPlaysTheSame(t *testing.T) {
+	s := hot(100, 1.5)
+	s.Cost, s.Coordination, s.RoundTrip, s.TTL = CostOf("twopoint:0.1,9.1"), Lease, 1500*time.Millisecond, 20*time.Second
+	s.Skew, s.Rule, s.Reach, s.Inline = 100*time.Second, Deadline, 0.5, true
+	s.Skew = time.Hour
+	s.TTL = 2 * time.Hour
+	line, _ := strings.CutPrefix(s.Command(), "sim refresh ")
+	got, _, err := parse(strings.Fields(line), brokenPipe{})
+	require.NoError(t, err, line)
+	require.Equal(t, s.Command(), got.Command())
+	require.Equal(t, s.TTL, got.TTL)
+	require.Equal(t, s.RoundTrip, got.RoundTrip)
+	require.Equal(t, "sim refresh", Default.Command())
 }

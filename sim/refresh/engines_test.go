@@ -98,7 +98,7 @@ func TestHeap_givesTheEarliestFirst(t *testing.T) {
 	rng := source(1, 2)
 	var h heap
 	last := int64(0)
-	for range 20_000 {
+	for range 5000 {
 		switch {
 		case len(h) == 0 || rng.IntN(3) == 0:
 			h.push(event{last + rng.Int64N(1000), 0})
@@ -112,7 +112,9 @@ func TestHeap_givesTheEarliestFirst(t *testing.T) {
 			h.pop()
 		}
 		for i := 1; i < len(h); i++ {
-			require.LessOrEqual(t, h[(i-1)/4].at, h[i].at)
+			if h[(i-1)/4].at > h[i].at {
+				t.Fatalf("%d is above %d", h[(i-1)/4].at, h[i].at)
+			}
 		}
 	}
 }
@@ -126,7 +128,9 @@ func TestCost_hasMeanOne(t *testing.T) {
 		var sum estimate.Sample
 		for range 200_000 {
 			x := c.Draw(rng)
-			require.GreaterOrEqual(t, x, 0.0)
+			if !(x >= 0) {
+				t.Fatalf("%s: %v", text, x)
+			}
 			sum.Add(x)
 		}
 		require.InDelta(t, 1, sum.Mean(), 4.5*sum.StdErr()+1e-12, text)

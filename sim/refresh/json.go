@@ -34,6 +34,7 @@ type setupJSON struct {
 	Estimator    string  `json:"estimator"`
 	StoredS      float64 `json:"stored_s"`
 	KnownRate    float64 `json:"known_rate"`
+	Reach        float64 `json:"reach"`
 	Instances    int     `json:"instances"`
 	Coordination string  `json:"coordination"`
 	RoundTripS   float64 `json:"roundtrip_s"`
@@ -119,7 +120,7 @@ func (r Report) WriteJSON(w io.Writer) error {
 func (s Setup) json() setupJSON {
 	return setupJSON{
 		s.Rate, s.Delta.Seconds(), s.Cost.String(), s.TTL.Seconds(), s.Jitter,
-		s.Rule, s.Beta, s.Estimator, s.Stored.Seconds(), s.KnownRate,
+		s.Rule, s.Beta, s.Estimator, s.Stored.Seconds(), s.KnownRate, s.Reach,
 		s.Instances, s.Coordination, s.RoundTrip.Seconds(), s.Lag.Seconds(), s.Inline,
 		s.Skew.Seconds(), s.Step.Seconds(), s.Seed,
 	}

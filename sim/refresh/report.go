@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"sync/atomic"
 	"time"
 
 	"github.com/earlybird-cache/earlybird/sim/estimate"
@@ -55,15 +56,16 @@ func Run(s Setup, watch *Watch) (Report, error) {
 		f := s.play(events, r.Theory, watch)
 		r.Event = &f
 	}
-	watch.end()
 	r.Notes = notes(s)
 	return r, nil
 }
 
 func (s Setup) play(b blocks, th Theory, watch *Watch) Figures {
 	began := time.Now()
-	done := watch.begin(b.expiries)
-	t := b.play(s.Seed, s.Workers, done)
+	var played atomic.Int64
+	meter := watch.meter(b.expiries, &played)
+	defer meter.Stop()
+	t := b.play(s.Seed, s.Workers, &played)
 	f := t.against(th)
 	f.Reads = s.Rate * t.sums[life].Sum
 	f.Seconds = time.Since(began).Seconds()

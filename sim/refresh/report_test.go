@@ -238,7 +238,7 @@ func TestRun_atTheEdges(t *testing.T) {
 		"hardly any early refresh":    func(s *Setup) { s.Beta = 1e-5 },
 		"a life of a year":            func(s *Setup) { s.TTL = maxTTL },
 		"a load of a microsecond":     func(s *Setup) { s.Delta, s.TTL, s.Rate = minTime, maxTTL, 1e6 },
-		"a million instances":         func(s *Setup) { s.Instances, s.Coordination = 1_000_000, Singleflight },
+		"a million instances":         func(s *Setup) { s.Instances, s.Coordination, s.Events = 1_000_000, Singleflight, 12_000 },
 		"two expiries":                func(s *Setup) { s.Expiries = 2 },
 		"no life left":                func(s *Setup) { s.Jitter = 1 },
 	}

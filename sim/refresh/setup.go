@@ -20,6 +20,7 @@ type Setup struct {
 	Estimator string        // Last or Smoothed: what an entry remembers of the loads before
 	Stored    time.Duration // what it remembers instead, whatever loads take; 0: by Estimator
 	KnownRate float64       // the rate that the deadline rule builds on; 0: Rate
+	Reach     float64       // share of a life by which the deadline rule may come early; 0: xfetch.Deadline's
 
 	Instances    int
 	Coordination string        // None, Singleflight or Lease
@@ -64,7 +65,11 @@ func (s Setup) aim(cost xfetch.Cost, life time.Duration) xfetch.Aim {
 		if rate == 0 {
 			rate = s.Rate
 		}
-		return xfetch.Deadline.Aim(xfetch.Known{Cost: cost, Rate: rate, Aware: s.aware()}, s.Beta, life)
+		rule := xfetch.Deadline
+		if s.Reach > 0 {
+			rule.Reach = s.Reach
+		}
+		return rule.Aim(xfetch.Known{Cost: cost, Rate: rate, Aware: s.aware()}, s.Beta, life)
 	}
 	// xfetch.ClampScale is left out on purpose: the paper's rule has no bound, and
 	// that shows where it needs one.

@@ -87,6 +87,8 @@ func (s Setup) validateRule() error {
 		return fmt.Errorf("-stored must not be negative, not %v", s.Stored)
 	case !(s.KnownRate >= 0 && s.KnownRate <= maxRate):
 		return fmt.Errorf("-known must be from 0 to %g reads per second, not %v", maxRate, s.KnownRate)
+	case !(s.Reach >= 0 && s.Reach <= 1):
+		return fmt.Errorf("-reach must be from 0 to 1, not %v", s.Reach)
 	case s.Beta > 0 && scale < minTime:
 		return fmt.Errorf("-beta times the load time must be at least %v, or 0, not %v", minTime, scale)
 	case a > maxReadsPerScale:
