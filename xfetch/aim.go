@@ -26,7 +26,11 @@ type Aim struct {
 // Window is how long before expiry a draw can first succeed, exact as
 // [Window] is. It is 0 where none can.
 func (a Aim) Window() time.Duration {
-	return max(0, plus(Window(a.Scale), a.Shift))
+	window := Window(a.Scale)
+	if window == forever {
+		return forever // it is longer than can be said, by more than the shift may be
+	}
+	return max(0, plus(window, a.Shift))
 }
 
 // Due reports whether a read with left until expiry should refresh the entry,

@@ -98,12 +98,7 @@ func (l Law) ExpectedLeft() time.Duration {
 	return l.ExpectedGap() - wait
 }
 
-func (l Law) rate() float64 {
-	if !(l.Rate > 0) {
-		return 0
-	}
-	return min(l.Rate, maxRate)
-}
+func (l Law) rate() float64 { return perSecond(l.Rate) }
 
 // due is the due point: how long before expiry every read is due.
 func (l Law) due() time.Duration { return max(l.Shift, 0) }

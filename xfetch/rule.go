@@ -80,7 +80,7 @@ func (r Rule) Aim(k Known, beta float64, life time.Duration) Aim {
 	if !(r.Late > 0) || !(k.Rate > 0) || scale <= 0 {
 		return Aim{Scale: scale}
 	}
-	rate := min(k.Rate, maxRate)
+	rate := perSecond(k.Rate)
 	lambda := r.Lambda(rate, k.Aware)
 	shift := Shift(rate, scale, k.Cost.Lead(), lambda)
 	return Aim{Scale: scale, Shift: min(shift, saturate(r.reach()*float64(life)))}
@@ -106,7 +106,7 @@ func (r Rule) Lambda(rate float64, aware time.Duration) float64 {
 	if !(hard > 0) {
 		hard = Deadline.HardReads
 	}
-	crowd := min(positive(rate), maxRate) * max(0, aware).Seconds()
+	crowd := perSecond(rate) * max(0, aware).Seconds()
 	return max(lambda, math.Log1p(min(crowd/hard, math.MaxFloat64)))
 }
 
@@ -115,7 +115,7 @@ func (r Rule) Lambda(rate float64, aware time.Duration) float64 {
 // to be due. It lies between lead - MaxDraw*scale, as no draw is larger than
 // that, and the longest duration, which it is for a key that is not read.
 func Shift(rate float64, scale, lead time.Duration, lambda float64) time.Duration {
-	rate, lambda = min(positive(rate), maxRate), positive(lambda)
+	rate, lambda = perSecond(rate), positive(lambda)
 	scale, lead = max(scale, 0), max(lead, 0)
 	a := rate * scale.Seconds()
 	if a < lambda || a == 0 {
