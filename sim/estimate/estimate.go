@@ -61,7 +61,7 @@ func (s Sample) CountAgainst(theory, least float64) Estimate {
 	if math.IsNaN(theory) || above >= rare && above*float64(s.N) > many {
 		return e
 	}
-	if above < TooRare && e.Observed == least {
+	if above > 0 && above < TooRare && e.Observed == least {
 		e.Z = math.NaN()
 		return e
 	}

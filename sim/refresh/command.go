@@ -121,7 +121,10 @@ func (s Setup) Command() string {
 	line := "sim refresh"
 	own.VisitAll(func(f *flag.Flag) {
 		if value := f.Value.String(); value != usual.Lookup(f.Name).Value.String() {
-			line += fmt.Sprintf(" -%s=%s", f.Name, strings.TrimSuffix(strings.TrimSuffix(value, "0s"), "0m"))
+			if strings.HasSuffix(value, "m0s") { // 1m rather than 1m0s
+				value = value[:len(value)-len("0s")]
+			}
+			line += fmt.Sprintf(" -%s=%s", f.Name, value)
 		}
 	})
 	return line

@@ -214,4 +214,7 @@ func TestSetup_commandPlaysTheSame(t *testing.T) {
 	require.Equal(t, s.TTL, got.TTL)
 	require.Equal(t, s.RoundTrip, got.RoundTrip)
 	require.Equal(t, "sim refresh", Default.Command())
+	s = Default
+	s.Delta, s.TTL = 10*time.Second, 2*time.Minute
+	require.Equal(t, "sim refresh -delta=10s -ttl=2m", s.Command())
 }
