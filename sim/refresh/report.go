@@ -92,6 +92,7 @@ func (s Setup) eventBlocks(c *clocks) blocks {
 	switch {
 	case s.learns():
 		b.warm = 16 // 1 % is left
+		b.size = max(b.size, b.warm)
 	case !s.lawHolds():
 		b.warm = 1
 	}
