@@ -2,15 +2,10 @@ package scenarios
 
 import (
 	"context"
-	"math"
-	"slices"
-	"strconv"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/earlybird-cache/earlybird"
-	"github.com/earlybird-cache/earlybird/sim/estimate"
 )
 
 // The exercises of every course on caches, on the real one in virtual time.
@@ -117,75 +112,6 @@ func crowd(n int, act func(i int)) {
 	all.Wait()
 }
 
-func playLives(st *stage) ([]Row, error) {
-	const keys = 20
-	var rows []Row
-	for _, c := range []struct {
-		how    string
-		ttl    time.Duration
-		jitter float64
-	}{
-		{"no jitter", minute, earlybird.Off},
-		{"60 ± 10 s", 70 * second, 20.0 / 70},
-	} {
-		lives, most, err := st.lives(keys, c.ttl, c.jitter)
-		if err != nil {
-			return nil, err
-		}
-		if c.jitter < 0 {
-			rows = append(rows, counted("loads in the worst second, "+c.how, keys, most))
-			continue
-		}
-		spread := 20 / math.Sqrt(12)
-		e := estimate.Estimate{Observed: mean(lives), StdErr: spread / math.Sqrt(float64(len(lives)))}
-		rows = append(rows,
-			// Twenty in twenty seconds: eight in one has a chance of some 1e-4.
-			bounded("loads in the worst second, "+c.how, AtMost, 8, float64(most)),
-			bounded("shortest life, "+c.how, AtLeast, 50, slices.Min(lives)),
-			bounded("longest life, "+c.how, AtMost, 70.01, slices.Max(lives)),
-			closedBy("mean life, "+c.how, e, 60))
-	}
-	return rows, nil
-}
-
-// lives warms keys at once and reads each ten times a second until all have been
-// loaded again. It returns the seconds that passed, and the most in one second.
-func (st *stage) lives(keys int, ttl time.Duration, jitter float64) (lives []float64, most int, err error) {
-	ctx := context.Background()
-	began := make(map[string]time.Time)
-	var bySecond [100]int
-	load := func(_ context.Context, key string) (string, error) {
-		if at, again := began[key]; again {
-			life := time.Since(at).Seconds()
-			lives = append(lives, life)
-			bySecond[min(int(life), len(bySecond)-1)]++
-			most = max(most, bySecond[min(int(life), len(bySecond)-1)])
-		}
-		began[key] = time.Now()
-		return key, nil
-	}
-	opts := earlybird.Options[string]{TTL: ttl, Jitter: jitter, Beta: earlybird.Off, Rand: st.rng.Float64}
-	err = st.inLab(load, opts, func(cache *earlybird.Cache[string]) error {
-		for end := time.Now().Add(ttl + 10*time.Millisecond); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
-			for i := range keys {
-				if _, err := cache.Get(ctx, strconv.Itoa(i)); err != nil {
-					return err
-				}
-			}
-		}
-		return nil
-	})
-	return lives, most, err
-}
-
-func mean(xs []float64) float64 {
-	sum := 0.0
-	for _, x := range xs {
-		sum += x
-	}
-	return sum / float64(len(xs))
-}
-
 func playMissing(st *stage) ([]Row, error) {
 	const requests = 10
 	var rows []Row
@@ -216,72 +142,3 @@ func playMissing(st *stage) ([]Row, error) {
 	}
 	return rows, nil
 }
-
-func playReplicas(st *stage) ([]Row, error) {
-	const requests, replicas = 100, 4
-	origin := &labOrigin{takes: 100 * time.Millisecond}
-	perReplica := make([]int, replicas)
-	err := st.Runner.Run(func() {
-		var caches [replicas]*earlybird.Cache[string]
-		for i := range caches {
-			cache, err := earlybird.New(origin.load, earlybird.Options[string]{TTL: minute, Now: time.Now, Ramp: earlybird.Off})
-			if err != nil {
-				panic(err) // good options
-			}
-			caches[i] = cache
-		}
-		which := make([]int, requests)
-		for i := range which {
-			which[i] = st.rng.IntN(replicas)
-			perReplica[which[i]]++
-		}
-		crowd(requests, func(i int) { caches[which[i]].Get(context.Background(), "key") })
-		for _, cache := range caches {
-			cache.Close()
-		}
-	})
-	// The busiest of four by chance: 25 and four standard deviations are never seen.
-	even := float64(requests) / replicas
-	return []Row{
-		counted("loads, a cache in each replica", replicas, len(origin.starts)),
-		bounded("requests on the busiest replica", AtMost, even+4*math.Sqrt(even*(1-1.0/replicas)), float64(slices.Max(perReplica))),
-	}, err
-}
-
-func playGenerations(st *stage) ([]Row, error) {
-	ctx := context.Background()
-	version := atomic.Int64{}
-	version.Store(7)
-	load := func(context.Context, string) (string, error) {
-		v := version.Load()
-		time.Sleep(second) // read, and slow to arrive
-		return strconv.FormatInt(v, 10), nil
-	}
-	waiter, after := 0, 0
-	var stats earlybird.Stats
-	err := st.inLab(load, earlybird.Options[string]{TTL: minute}, func(cache *earlybird.Cache[string]) error {
-		var slow sync.WaitGroup
-		slow.Go(func() {
-			v, _ := cache.Get(ctx, "key")
-			waiter, _ = strconv.Atoi(v)
-		})
-		time.Sleep(second / 2)
-		version.Store(8)
-		if err := cache.Set(ctx, "key", "8"); err != nil {
-			return err
-		}
-		slow.Wait()
-		v, err := cache.Get(ctx, "key")
-		after, _ = strconv.Atoi(v)
-		stats = cache.Stats()
-		return err
-	})
-	return []Row{
-		counted("what the waiting reader gets", 7, waiter),
-		counted("what is read afterwards", 8, after),
-		counted("results not stored", 1, int(stats.Fenced)),
-	}, err
-}
-
-// seconds is a duration.
-func seconds(s float64) time.Duration { return time.Duration(math.Round(s * float64(second))) }

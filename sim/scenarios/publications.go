@@ -3,6 +3,7 @@ package scenarios
 import (
 	"fmt"
 	"math"
+	"time"
 
 	"github.com/earlybird-cache/earlybird/sim/estimate"
 	"github.com/earlybird-cache/earlybird/xfetch"
@@ -171,3 +172,6 @@ func (a *archive) due(now float64) bool {
 	left := math.Floor(a.written) + archiveTTL - math.Floor(now)
 	return xfetch.Due(seconds(left), seconds(archiveDelta), a.st.rng.Float64())
 }
+
+// seconds is a duration.
+func seconds(s float64) time.Duration { return time.Duration(math.Round(s * float64(second))) }
