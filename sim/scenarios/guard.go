@@ -132,23 +132,24 @@ func one(yes bool) int {
 }
 
 func playLeak(st *stage) ([]Row, error) {
-	n := max(20_000, st.times(1_000_000))
-	guard, err := filled(n/10, n/10, 1e-3)
+	const ids, rate = 100_000, 1e-3
+	guard, err := filled(ids, ids, rate)
 	if err != nil {
 		return nil, err
 	}
+	n := max(20_000, st.times(1_000_000))
 	for i := range n {
 		if id := absent(i); guard.MayContain(id) {
 			guard.ReportAbsent(id)
 		}
 	}
 	stats := guard.Stats()
-	theory, spread := falsePositives(stats, n/10)
+	theory, spread := falsePositives(stats, ids)
 	passed := estimate.Proportion(int(stats.PassedAbsent), n, theory)
 	passed.StdErr = math.Hypot(passed.StdErr, spread)
 	return []Row{
 		closedBy("share of random absent ids that reach the origin", passed, theory),
-		bounded("the same by what the guard was designed for", AtMost, 1+0.2*math.Sqrt(1e6/float64(n)), passed.Observed/1e-3),
+		bounded("the same by what the guard was designed for", AtMost, 1+0.2*math.Sqrt(1e6/float64(n)), passed.Observed/rate),
 		counted("alarms", 0, one(stats.Alarm)),
 	}, nil
 }

@@ -16,9 +16,10 @@ it; the figures here are those of
 
 	go run ./sim scenarios -markdown > docs/prediction.md
 
-which a test repeats at a smaller size and compares. ` + "`go run ./sim scenarios -check`" + `
-judges every row: it holds within 4 standard errors; counts and bounds must hold
-exactly; an error often seen in print must be refuted.
+which a test repeats at a smaller size and compares. (Those of the guard differ a
+little each time: it draws its own secret.) ` + "`go run ./sim scenarios -check`" + ` judges every
+row: it holds within 4 standard errors; counts and bounds must hold exactly; an error
+often seen in print must be refuted.
 `
 
 // WriteMarkdown writes the document that sets theory, engines and publications side

@@ -52,7 +52,7 @@ func (r Row) OK() bool {
 // unseen tells whether the figure is too rare for a run to say anything.
 func (r Row) unseen() bool {
 	return r.Basis == ClosedForm && (math.IsNaN(r.Z) && !math.IsNaN(r.Expected) ||
-		r.Expected < estimate.TooRare && math.Abs(r.Z) <= zLimit)
+		r.Expected >= 0 && r.Expected < estimate.TooRare && math.Abs(r.Z) <= zLimit)
 }
 
 // Verdict is OK in a word or two.
