@@ -18,6 +18,11 @@ type Reads struct {
 // refreshed a little earlier, by s*ln(4).
 const Caution = 4
 
+// Enough is how many reads of a generation need be counted: they tell a rate to
+// within 12 %, 1/√64. An entry that has counted so many can be quiet again, so
+// that hot keys pay for no more.
+const Enough = 64
+
 // After is r after a generation in which count reads came within span. What was
 // known before weighs half: both figures fade, so that a generation that saw
 // little leaves an old estimate in place, and one that saw much replaces it.

@@ -30,7 +30,7 @@ func TestMake_takesTheSimplestRuleThatDoes(t *testing.T) {
 		"a warm one more beta":    {with(func(s *Setup) { s.Rate = 100 }), xfetch.Classic, 1.41},
 		"a cooler one more room":  {with(func(s *Setup) { s.Rate = 3; s.Extra = 0.4 }), xfetch.Deadline, 1},
 		"a loose target its own":  {with(func(s *Setup) { s.Rate, s.Late, s.Extra = 3, 0.05, 0.1 }), xfetch.Rule{Late: 0.05}, 1},
-		"a close one much beta":   {with(func(s *Setup) { s.Rate, s.Extra = 3, 0.15 }), xfetch.Classic, 24.8},
+		"a close one much beta":   {with(func(s *Setup) { s.Rate, s.Extra = 3, 0.15 }), xfetch.Classic, 24.1},
 	} {
 		r := Make(row.setup).Refresh
 		require.Equal(t, row.rule, r.Rule, name)
