@@ -67,9 +67,12 @@ func Make(s Setup) Plan {
 // jitter is the plan's as far as there can be any.
 func (p *Plan) jitter() float64 { return min(p.Jitter, mostJitter) }
 
-// entries is how many there are of all keys.
+// entries is how many there are of all keys, as far as an int can tell.
 func (p *Plan) entries() int {
 	_, each := p.Setup.readers()
+	if p.Setup.Keys > math.MaxInt/each {
+		return math.MaxInt
+	}
 	return p.Setup.Keys * each
 }
 

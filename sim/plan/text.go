@@ -47,7 +47,6 @@ func (f Figure) write(out io.Writer) {
 // Outcome is what the plan leads to.
 func (p Plan) Outcome() []Figure {
 	s, r := p.Setup, p.Refresh
-	_, each := s.readers()
 	return []Figure{
 		{
 			"late refreshes", percent(r.Late) + verdict(r.Late <= s.Late),
@@ -62,17 +61,17 @@ func (p Plan) Outcome() []Figure {
 		{
 			"origin load", fmt.Sprintf("%s/s, %s", number(p.Steady), percent(p.Steady/s.calls())),
 			"loads of all keys, if each is read like the hottest, and their part of what the origin completes",
-			fmt.Sprintf("%d * %.4g loads per ttl / %s", s.Keys*each, p.Steady*s.TTL.Seconds()/float64(s.Keys*each), short(s.TTL)),
+			fmt.Sprintf("%d * %.4g loads per ttl / %s", p.entries(), p.Steady*s.TTL.Seconds()/float64(p.entries()), short(s.TTL)),
 		},
 		{
 			"busiest second", number(p.Peak) + "/s",
 			"refreshes of keys that were written together: n N / (j T), a little less for the draws",
-			fmt.Sprintf("%d * %.4g / (%.2g * %s)", s.Keys*each, r.Loads, p.jitter(), short(s.TTL)),
+			fmt.Sprintf("%d * %.4g / (%.2g * %s)", p.entries(), r.Loads, p.jitter(), short(s.TTL)),
 		},
 		{
 			"after a flush", short(p.Refill),
 			"until all keys are back: n/C, and the ramp",
-			fmt.Sprintf("%d / %s/s", s.Keys*each, number(s.calls())),
+			fmt.Sprintf("%d / %s/s", p.entries(), number(s.calls())),
 		},
 	}
 }
