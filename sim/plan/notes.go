@@ -132,5 +132,5 @@ func (p Plan) nodeNote() string {
 }
 
 func seconds(x float64) time.Duration {
-	return time.Duration(min(x*1e9, math.MaxInt64/2))
+	return time.Duration(max(min(x*1e9, math.MaxInt64/2), math.MinInt64/2))
 }

@@ -117,7 +117,7 @@ func (p *Plan) setThrough() {
 // loadRate is the loads per second of all keys, if each is read as the hottest.
 func (s Setup) loadRate(r Refresh, jitter float64) float64 {
 	_, entries := s.readers()
-	return float64(s.Keys) * float64(entries) * r.Law.LoadRate(xfetch.MeanLife(s.TTL, jitter), s.Delta)
+	return float64(s.Keys) * float64(entries) * (1 + r.Extra) / xfetch.MeanLife(s.TTL, jitter).Seconds()
 }
 
 // spreadLives sets the jitter with which refreshes of keys written together fit

@@ -11,8 +11,8 @@ import (
 type Refresh struct {
 	Rule xfetch.Rule
 	Beta float64
-	Aim  xfetch.Aim
-	Law  xfetch.Law
+	Aim  xfetch.Aim // of an entry of mean life
+	Law  xfetch.Law // likewise
 
 	Late  float64       // share of refreshes that start with less than the lead left
 	Loads float64       // per expiry
@@ -20,25 +20,41 @@ type Refresh struct {
 	Gap   time.Duration // before expiry at which the first starts, on average; negative after it
 }
 
+// lives is how many lives stand for all that jitter makes: an aim depends on the
+// life, and short ones have no time for it.
+const lives = 16
+
 // refresh predicts what a rule does for a key with rate reads per second per
-// entry. The deadline rule builds on the part of the rate that it will rely on.
+// entry.
 func (s Setup) refresh(rule xfetch.Rule, beta, rate, jitter float64) Refresh {
-	life := xfetch.MeanLife(s.TTL, jitter)
+	mean := xfetch.MeanLife(s.TTL, jitter)
+	r := Refresh{Rule: rule, Beta: beta, Law: s.law(rule, beta, rate, mean)}
+	r.Aim = xfetch.Aim{Scale: r.Law.Scale, Shift: r.Law.Shift}
+	gap := 0.0
+	for i := range lives {
+		life := xfetch.Life(s.TTL, jitter, (float64(i)+0.5)/lives)
+		law := s.law(rule, beta, rate, life)
+		early, hard := law.LoadsPerExpiry()
+		r.Loads += (early + hard) / lives
+		gap += min(law.ExpectedLeft(), life).Seconds() / lives
+		late := law.LateProbability(s.cost().Lead())
+		if s.cost().Lead() >= life {
+			late = 1
+		}
+		r.Late += late / lives
+	}
+	r.Gap = seconds(gap)
+	cycle := mean.Seconds() - gap + s.Delta.Seconds()
+	r.Extra = min(r.Loads/cycle, rate)*mean.Seconds() - 1
+	return r
+}
+
+// law is that of an entry that lives for life. The deadline rule builds on the part
+// of the rate that it will rely on.
+func (s Setup) law(rule xfetch.Rule, beta, rate float64, life time.Duration) xfetch.Law {
 	known := xfetch.Known{Cost: s.cost(), Rate: rate / xfetch.Caution, Aware: s.RoundTrip}
 	aim := rule.Aim(known, beta, life)
-	law := xfetch.Law{Rate: rate, Scale: aim.Scale, Shift: aim.Shift, Aware: s.RoundTrip}
-	early, hard := law.LoadsPerExpiry()
-	late := law.LateProbability(s.cost().Lead())
-	if s.cost().Lead() >= life {
-		late = 1 // a life has no time for it
-	}
-	return Refresh{
-		Rule: rule, Beta: beta, Aim: aim, Law: law,
-		Late:  late,
-		Loads: early + hard,
-		Extra: law.LoadRate(life, s.Delta)*life.Seconds() - 1,
-		Gap:   law.ExpectedLeft(),
-	}
+	return xfetch.Law{Rate: rate, Scale: aim.Scale, Shift: aim.Shift, Aware: s.RoundTrip}
 }
 
 func (r Refresh) isClassic() bool { return !(r.Rule.Late > 0) }
