@@ -4,6 +4,7 @@
 //	go run ./sim             one stream of requests on a ladder of ways to cache
 //	go run ./sim refresh     the early refresh of one key beside its closed forms
 //	go run ./sim scenarios   everything that is claimed, played and checked
+//	go run ./sim plan        the options of a cache from its keys, its origin and two targets
 //
 // Flag -h explains each.
 package main
@@ -18,6 +19,7 @@ import (
 
 	"github.com/earlybird-cache/earlybird/sim/bubble"
 	"github.com/earlybird-cache/earlybird/sim/ladder"
+	"github.com/earlybird-cache/earlybird/sim/plan"
 	"github.com/earlybird-cache/earlybird/sim/refresh"
 	"github.com/earlybird-cache/earlybird/sim/scenarios"
 )
@@ -31,6 +33,8 @@ func main() {
 		os.Exit(refresh.Main(args[1:], os.Stdout, os.Stderr))
 	case args[0] == "scenarios":
 		play(args[1:])
+	case args[0] == "plan":
+		os.Exit(plan.Main(args[1:], os.Stdout, os.Stderr))
 	default:
 		fail(fmt.Errorf("unknown command %q; sim -h lists them", args[0]))
 	}

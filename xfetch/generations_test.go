@@ -11,8 +11,7 @@ import (
 
 // generations plays a key whose entries learn the rate of their readers as a
 // cache can let them at no cost to a hit. An entry is quiet, no read does more
-// than compare an instant, until it listens: Reach*life before the first
-// instant at which every read would be due. Reads then count until enough were
+// than compare an instant, until it listens. Reads then count until Enough were
 // seen, and the entry is quiet again until its window opens; or until one of
 // them starts a refresh. The heir gets the count and the time it took.
 type generations struct {
@@ -32,17 +31,15 @@ type generations struct {
 	counted          mean // reads per generation that were not quiet outside the window
 }
 
-const enough = 64 // reads tell a rate to 12 %
-
 // next plays an entry from when it is written to when the next one is.
 func (g *generations) next() {
 	g.cost = g.cost.After(g.load)
 	aim := g.rule.Aim(Known{g.cost, g.reads.Reliable(), g.near}, 1, g.life)
 	expiry := g.now + g.life
 	opens := expiry - min(g.life, aim.Window())
-	listens := expiry - min(g.life, max(aim.Shift, 0)+g.life/4)
+	listens := expiry - max(g.rule.Listening(aim, g.life), min(g.life, aim.Window()))
 
-	g.now = min(listens, opens)
+	g.now = listens
 	seen, span := g.listen(listens, opens)
 	started := g.refresh(aim, expiry, listens, &seen, &span)
 	g.reads = g.reads.After(seen, span)
@@ -59,7 +56,7 @@ func (g *generations) listen(from, opens time.Duration) (seen int, span time.Dur
 			g.now = opens
 			break
 		}
-		if seen++; seen == enough {
+		if seen++; seen == Enough {
 			span = g.now - from
 			g.now = opens
 		}
@@ -72,7 +69,7 @@ func (g *generations) listen(from, opens time.Duration) (seen int, span time.Dur
 func (g *generations) refresh(aim Aim, expiry, listens time.Duration, seen *int, span *time.Duration) time.Duration {
 	for {
 		g.read()
-		if *seen < enough && g.now >= listens {
+		if *seen < Enough {
 			*seen++
 			*span = min(g.now, expiry) - listens
 		}
@@ -136,7 +133,7 @@ func TestDeadline_generationsLearnTheirRate(t *testing.T) {
 		g.late.requireNear(t, row.late, "late, rate %v", row.rate)
 		require.Less(t, g.loadRate(), row.loads, "loads per life, rate %v", row.rate)
 		require.Less(t, g.loads.value(), 1.02, "loads per expiry, rate %v", row.rate)
-		require.LessOrEqual(t, g.counted.value(), float64(enough), "reads that count, rate %v", row.rate)
+		require.LessOrEqual(t, g.counted.value(), float64(Enough), "reads that count, rate %v", row.rate)
 	}
 }
 

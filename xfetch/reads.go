@@ -13,10 +13,15 @@ type Reads struct {
 	Span  time.Duration
 }
 
-// caution divides the estimate of a rate before anything is built on it: taken
+// Caution divides the estimate of a rate before anything is built on it: taken
 // for hotter than it is a key is refreshed late, taken for colder it is only
 // refreshed a little earlier, by s*ln(4).
-const caution = 4
+const Caution = 4
+
+// Enough is how many reads of a generation need be counted: they tell a rate to
+// within 12 %, 1/√64. An entry that has counted so many can be quiet again, so
+// that hot keys pay for no more.
+const Enough = 64
 
 // After is r after a generation in which count reads came within span. What was
 // known before weighs half: both figures fade, so that a generation that saw
@@ -42,5 +47,5 @@ func (r Reads) Rate() float64 {
 // read, for it is with a read that a generation usually ends, and a count that
 // stops there is one too high. It is 0 if too little is known.
 func (r Reads) Reliable() float64 {
-	return Reads{Count: r.Count - 1, Span: r.Span}.Rate() / caution
+	return Reads{Count: r.Count - 1, Span: r.Span}.Rate() / Caution
 }

@@ -86,6 +86,18 @@ func (r Rule) Aim(k Known, beta float64, life time.Duration) Aim {
 	return Aim{Scale: scale, Shift: min(shift, saturate(r.reach()*float64(life)))}
 }
 
+// Listening is how long before expiry an entry with the given aim and life should
+// begin to count its reads, for [Reads]: Reach*life before the due point, so that
+// there is time to count where draws aim early too. It is at most life, and 0 with
+// the classic rule, which asks for no rate.
+func (r Rule) Listening(a Aim, life time.Duration) time.Duration {
+	if !(r.Late > 0) {
+		return 0
+	}
+	life = max(life, 0)
+	return min(plus(saturate(r.reach()*float64(life)), max(a.Shift, 0)), life)
+}
+
 // Lambda is λ, the starts expected while there is time, of a key with rate reads
 // per second that learn of a refresh aware after its start:
 //

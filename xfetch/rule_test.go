@@ -114,6 +114,17 @@ func TestShift_isContinuousWhereItsFormChanges(t *testing.T) {
 	}
 }
 
+func TestRule_listensBeforeTheDuePoint(t *testing.T) {
+	const life = time.Minute
+	require.Zero(t, Classic.Listening(Aim{Shift: time.Second}, life))
+	require.Equal(t, 15*time.Second, Deadline.Listening(Aim{Scale: time.Second}, life))
+	require.Equal(t, 15*time.Second, Deadline.Listening(Aim{Shift: -time.Second}, life))
+	require.Equal(t, 25*time.Second, Deadline.Listening(Aim{Shift: 10 * time.Second}, life))
+	require.Equal(t, life, Rule{Late: 0.1, Reach: 1}.Listening(Aim{Shift: time.Second}, life))
+	require.Equal(t, forever, Rule{Late: 0.1, Reach: 1}.Listening(Aim{Shift: forever}, forever))
+	require.Zero(t, Deadline.Listening(Aim{Shift: forever}, -1))
+}
+
 func TestRule_edges(t *testing.T) {
 	floats := []float64{math.Inf(-1), -1, 0, 5e-324, 1e-9, 0.5, 1, 2, 1e18, math.MaxFloat64, math.Inf(1), math.NaN()}
 	times := []time.Duration{math.MinInt64, -1, 0, 1, time.Second, forever}
