@@ -71,8 +71,9 @@ func steadily(st *stage, threshold float64) Row {
 		n += keys
 		missed += keys - found
 	}
-	e := estimate.Proportion(missed, n, 1e-3)
-	return bounded("keys at the threshold that the tracker does not find, of "+strconv.Itoa(n), AtMost, float64(n)/1000+4*math.Sqrt(float64(n)/1000), e.Observed*float64(n))
+	const promised = 1e-3
+	bound := promised + 4*math.Sqrt(promised/float64(n))
+	return bounded("share of keys at the threshold that the tracker does not find", AtMost, bound, float64(missed)/float64(n))
 }
 
 // poisson draws a count of a mean that is not large.
