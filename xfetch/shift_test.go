@@ -63,7 +63,7 @@ func (l Law) play(rng *rand.Rand) (p played) {
 }
 
 func TestLaw_withAShiftIsWhatReadersDo(t *testing.T) {
-	const n = 20_000
+	const n = 10_000
 	rng := seeded(t)
 	for _, law := range shiftedLaws(rng) {
 		var early, hard, single, gap, left, late mean
@@ -89,7 +89,7 @@ func TestLaw_withAShiftIsWhatReadersDo(t *testing.T) {
 
 // With singleflight on a fleet, against the law of many instances.
 func TestFleetLoads_withAShift(t *testing.T) {
-	const n, instances = 20_000, 4
+	const n, instances = 10_000, 4
 	rng := seeded(t)
 	for _, law := range shiftedLaws(rng) {
 		if law.Scale == 0 {
