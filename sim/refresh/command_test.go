@@ -14,7 +14,7 @@ import (
 // command is Main with small sizes unless args say otherwise.
 func command(args ...string) (code int, stdout, stderr string) {
 	var out, errs bytes.Buffer
-	code = Main(append([]string{"-expiries", "500", "-events", "50000", "-draws", "1000"}, args...), &out, &errs)
+	code = Main(append([]string{"-expiries", "500", "-events", "50000", "-draws", "1000", "-workers", "1"}, args...), &out, &errs)
 	return code, out.String(), errs.String()
 }
 

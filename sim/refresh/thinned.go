@@ -1,8 +1,10 @@
 package refresh
 
 import (
+	"cmp"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/earlybird-cache/earlybird/xfetch"
@@ -189,13 +191,8 @@ func (p *thinned) learn() {
 	if !p.learns {
 		return
 	}
-	loads := p.loads
-	for i := range loads { // a handful
-		for j := i; j > 0 && loads[j].left > loads[j-1].left; j-- {
-			loads[j], loads[j-1] = loads[j-1], loads[j]
-		}
-	}
-	for _, l := range loads {
+	slices.SortFunc(p.loads, func(a, b load) int { return cmp.Compare(b.left, a.left) })
+	for _, l := range p.loads {
 		p.cost = p.setup.remember(p.cost, l.took)
 	}
 }
