@@ -48,9 +48,8 @@ func playBestScale(st *stage) ([]Row, error) {
 		if err != nil {
 			return nil, err
 		}
-		f, life := r.Thinned, s.TTL.Seconds()
-		rate := estimate.Estimate{Observed: f.LoadRate() * life, StdErr: f.Loads.StdErr / f.Life.Observed * life}
-		rows = append(rows, closedBy("loads per life, "+c.of, rate, f.Loads.Theory/f.Life.Theory*life).shownBy(s.Command()))
+		f := r.Thinned
+		rows = append(rows, closedBy("loads per life, "+c.of, loadsPer(f, s.TTL), f.Loads.Theory/f.Life.Theory*s.TTL.Seconds()).shownBy(s.Command()))
 	}
 	least := rows[2].Got
 	rows = append(rows,
@@ -58,6 +57,21 @@ func playBestScale(st *stage) ([]Row, error) {
 		bounded("loads per life at the best scale, against twice", AtMost, rows[3].Got, least),
 	)
 	return rows, nil
+}
+
+// loadsPer is what a key costs its origin in a span of time. Where nearly all
+// expiries cost one load a small run may see no other; a count's variance is at least
+// m(1-m) all the same, m being its mean above one.
+func loadsPer(f refresh.Figures, span time.Duration) estimate.Estimate {
+	loads := f.Loads.StdErr
+	if m := f.Loads.Theory - 1; m > 0 && m < 1 {
+		loads = max(loads, math.Sqrt(m*(1-m)/float64(f.Expiries)))
+	}
+	life := f.Life.Observed
+	return estimate.Estimate{
+		Observed: f.LoadRate() * span.Seconds(),
+		StdErr:   math.Hypot(loads, f.Loads.Observed*f.Life.StdErr/life) / life * span.Seconds(),
+	}
 }
 
 func scaled(scale time.Duration, factor float64) func(*refresh.Setup) {
@@ -86,12 +100,11 @@ func playDeadline(st *stage) ([]Row, error) {
 			return nil, err
 		}
 		f, of := r.Thinned, fmt.Sprintf(", %g reads/s", rate)
-		load := estimate.Estimate{Observed: f.LoadRate() * s.TTL.Seconds(), StdErr: f.Loads.StdErr / f.Life.Observed * s.TTL.Seconds()}
 		for _, row := range []Row{
 			closed("share late"+of, f.Late),
 			closed("seconds left at the first start"+of, f.Gap),
 			closed("loads per expiry"+of, f.Loads),
-			closedBy("loads per ttl"+of, load, f.Loads.Theory/f.Life.Theory*s.TTL.Seconds()),
+			closedBy("loads per ttl"+of, loadsPer(f, s.TTL), f.Loads.Theory/f.Life.Theory*s.TTL.Seconds()),
 		} {
 			rows = append(rows, row.shownBy(s.Command()))
 		}
@@ -140,16 +153,12 @@ func playReach(st *stage) ([]Row, error) {
 		if err != nil {
 			return nil, err
 		}
-		f, ttl := r.Thinned, s.TTL.Seconds()
-		rate := estimate.Estimate{
-			Observed: f.LoadRate() * ttl,
-			StdErr:   math.Hypot(f.Loads.StdErr, f.Life.StdErr/f.Life.Observed) / f.Life.Observed * ttl,
-		}
+		f := r.Thinned
 		theory := f.Loads.Theory / f.Life.Theory
 		if s.Reach == 1 { // the next read loads: a cycle is a wait for it and a load
 			theory = 1 / (1/s.Rate + (s.RoundTrip + s.Delta).Seconds())
 		}
-		rows = append(rows, closedBy("loads per ttl, "+c.of, rate, theory*ttl).shownBy(s.Command()))
+		rows = append(rows, closedBy("loads per ttl, "+c.of, loadsPer(f, s.TTL), theory*s.TTL.Seconds()).shownBy(s.Command()))
 	}
 	return rows, nil
 }

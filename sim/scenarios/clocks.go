@@ -139,15 +139,11 @@ func playShorterLives(st *stage) ([]Row, error) {
 		if err != nil {
 			return nil, err
 		}
-		f, ttl, of := r.Thinned, s.TTL.Seconds(), fmt.Sprintf(", jitter %g", jitter)
-		perTTL := estimate.Estimate{
-			Observed: f.LoadRate() * ttl,
-			StdErr:   math.Hypot(f.Loads.StdErr, f.Life.StdErr/f.Life.Observed) / f.Life.Observed * ttl,
-		}
+		f, of := r.Thinned, fmt.Sprintf(", jitter %g", jitter)
 		law := xfetch.Law{Rate: s.Rate, Scale: s.Delta, Aware: s.RoundTrip}
 		rows = append(rows,
 			closed("seconds from one value to the next"+of, f.Life).shownBy(s.Command()),
-			closedBy("loads per ttl"+of, perTTL, law.LoadsPerTTL(s.TTL, jitter, s.Delta+s.RoundTrip)).shownBy(s.Command()))
+			closedBy("loads per ttl"+of, loadsPer(f, s.TTL), law.LoadsPerTTL(s.TTL, jitter, s.Delta+s.RoundTrip)).shownBy(s.Command()))
 	}
 	return rows, nil
 }
