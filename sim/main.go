@@ -3,6 +3,8 @@
 //
 //	go run ./sim             one stream of requests on a ladder of ways to cache
 //	go run ./sim refresh     the early refresh of one key beside its closed forms
+//	go run ./sim scenarios   everything that is claimed, played and checked
+//	go run ./sim plan        the options of a cache from its keys, its origin and two targets
 //
 // Flag -h explains each.
 package main
@@ -17,7 +19,9 @@ import (
 
 	"github.com/earlybird-cache/earlybird/sim/bubble"
 	"github.com/earlybird-cache/earlybird/sim/ladder"
+	"github.com/earlybird-cache/earlybird/sim/plan"
 	"github.com/earlybird-cache/earlybird/sim/refresh"
+	"github.com/earlybird-cache/earlybird/sim/scenarios"
 )
 
 func main() {
@@ -27,6 +31,10 @@ func main() {
 		climb(args)
 	case args[0] == "refresh":
 		os.Exit(refresh.Main(args[1:], os.Stdout, os.Stderr))
+	case args[0] == "scenarios":
+		play(args[1:])
+	case args[0] == "plan":
+		os.Exit(plan.Main(args[1:], os.Stdout, os.Stderr))
 	default:
 		fail(fmt.Errorf("unknown command %q; sim -h lists them", args[0]))
 	}
@@ -47,6 +55,18 @@ func climb(args []string) {
 	bubble.Main(func(r bubble.Runner) int {
 		return command.Run(r, os.Stdin, os.Stdout, os.Stderr)
 	})
+}
+
+// play plays scenarios. It does not return.
+func play(args []string) {
+	command, err := scenarios.Parse(args, os.Stdout)
+	if errors.Is(err, flag.ErrHelp) {
+		os.Exit(0)
+	}
+	if err != nil {
+		fail(err)
+	}
+	bubble.Main(func(r bubble.Runner) int { return command.Run(r, os.Stdout, os.Stderr) })
 }
 
 func fail(err error) {

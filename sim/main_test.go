@@ -39,7 +39,8 @@ func TestSim_readsATraceFromStdin(t *testing.T) {
 }
 
 func TestSim_badInputIsOneLineAndTwo(t *testing.T) {
-	for _, args := range []string{"ladder", "-nonsense", "-rate 0", "-json extra", "-trace /no/such/file", "-trace -", "refresh -nonsense"} {
+	for _, args := range []string{"ladder", "-nonsense", "-rate 0", "-json extra", "-trace /no/such/file", "-trace -", "refresh -nonsense",
+		"scenarios -nonsense", "scenarios no-such", "scenarios -effort NaN", "scenarios -seed -1"} {
 		t.Run(args, func(t *testing.T) {
 			code, stdout, stderr := sim(t, "", strings.Fields(args)...)
 			require.Equal(t, 2, code)
@@ -51,12 +52,24 @@ func TestSim_badInputIsOneLineAndTwo(t *testing.T) {
 }
 
 func TestSim_help(t *testing.T) {
-	for _, args := range []string{"-h", "-help", "--help", "refresh -h"} {
+	for _, args := range []string{"-h", "-help", "--help", "refresh -h", "scenarios -h"} {
 		code, stdout, stderr := sim(t, "", strings.Fields(args)...)
 		require.Equal(t, 0, code, args)
 		require.Contains(t, stdout, "usage: sim", args)
 		require.Empty(t, stderr, args)
 	}
+}
+
+func TestSim_playsScenarios(t *testing.T) {
+	code, stdout, stderr := sim(t, "", "scenarios", "-check", "-json", "lab-expired-key", "lab-generations")
+	require.Equal(t, 0, code, stderr)
+	require.Empty(t, stderr)
+	var out struct {
+		Rows []struct{ Scenario, Verdict string }
+	}
+	require.NoError(t, json.Unmarshal([]byte(stdout), &out), stdout)
+	require.Equal(t, "lab-expired-key", out.Rows[0].Scenario)
+	require.Equal(t, "holds", out.Rows[0].Verdict)
 }
 
 // sim runs the command and returns its exit code and what it wrote.

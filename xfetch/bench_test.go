@@ -26,6 +26,22 @@ func BenchmarkDue_inWindow(b *testing.B) {
 	}
 }
 
+// Does a shift make it dearer?
+func BenchmarkAim_beforeWindow(b *testing.B) {
+	aim := Aim{400 * time.Millisecond, 2 * time.Second}
+	for b.Loop() {
+		sink = aim.Due(time.Minute, 0.5)
+	}
+}
+
+// What does an entry pay when it is written?
+func BenchmarkRule(b *testing.B) {
+	known := Known{Cost: Cost{400 * time.Millisecond, 50 * time.Millisecond}, Rate: 25}
+	for b.Loop() {
+		sink = Deadline.Aim(known, 1, time.Minute).Shift > 0
+	}
+}
+
 // The planner calls this once per plan; it is the only form that integrates.
 func BenchmarkFleetLoads(b *testing.B) {
 	law := atRate(10, 1)

@@ -34,6 +34,20 @@
 // lives at random, so that entries written together do not expire together
 // (which early refresh alone does not cure).
 //
+// # Two rules
+//
+// The classic rule aims draws at expiry. It needs to know nothing of a key but
+// delta, is early with hot keys, and late with keys that are read less than a
+// dozen times per load. The deadline rule also knows what a load may take and how
+// often the key is read, and aims so that a refresh is late with the same
+// probability at any rate. A [Rule] is either; [Rule.Aim] turns what was learnt of
+// a key ([Cost], [Reads]) into the [Aim] of one entry:
+//
+//	aim := rule.Aim(xfetch.Known{Cost: cost, Rate: reads.Reliable()}, beta, life)
+//	wake := expiry - aim.Window()
+//	...
+//	if now >= wake && aim.Due(expiry-now, rand.Float64()) { refresh }
+//
 // # What to expect of it
 //
 // The rule does not promise one load per expiry. Readers do not know that a
@@ -41,8 +55,13 @@
 // expiry on average, 2.7 at beta 1, however often it is read. A lease taken
 // after a successful draw brings that to nearly one. And a key must be read at
 // all while its window is open: below some twelve reads per load time more
-// than one refresh in a hundred comes late. [Law] has these figures as closed
-// forms, each derived where it stands; they are our own derivations.
+// than one refresh in a hundred comes late, unless the deadline rule is used.
+// [Law] has these figures as closed forms, for both rules, each derived where it
+// stands; they are our own derivations.
+//
+// Others turn them round, from what is wanted to what to set: [TimelyScale],
+// [BestScale], [JitterFor], [MaxLoads], [LeastTTL], [L1TTL], [Copies], [StaleFor].
+// "go run ./sim plan" puts them together.
 //
 // # Values at the edges
 //

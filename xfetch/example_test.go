@@ -48,6 +48,46 @@ func ExampleSmooth() {
 	// 175ms
 }
 
+// A key that is read three times a second is nearly always late with the classic
+// rule, as a load takes 400 ms.
+func ExampleRule() {
+	const ttl, rate = time.Minute, 3
+	known := xfetch.Known{Cost: xfetch.Cost{Mean: 400 * time.Millisecond}, Rate: rate}
+	for _, rule := range []xfetch.Rule{xfetch.Classic, xfetch.Deadline, {Late: 0.01}} {
+		aim := rule.Aim(known, 1, ttl)
+		law := xfetch.Law{Rate: rate, Scale: aim.Scale, Shift: aim.Shift}
+		fmt.Printf("aims %v before expiry, starts %v before it, late %.2g %%\n", aim.Shift.Round(time.Millisecond),
+			law.ExpectedLeft().Round(time.Millisecond), 100*law.LateProbability(known.Cost.Lead()))
+	}
+	// Output:
+	// aims 0s before expiry, starts 267ms before it, late 64 %
+	// aims 3.07s before expiry, starts 3.337s before it, late 0.01 %
+	// aims 1.535s before expiry, starts 1.802s before it, late 1 %
+}
+
+// Loads that take a second or three: what to allow for.
+func ExampleCost() {
+	var cost xfetch.Cost
+	for _, load := range []time.Duration{1, 1, 3, 1, 1} {
+		cost = cost.After(load * time.Second)
+		fmt.Println(cost.Mean.Round(time.Millisecond), cost.Lead().Round(time.Millisecond))
+	}
+	// Output:
+	// 1s 2s
+	// 1s 1.75s
+	// 1.5s 3.063s
+	// 1.375s 2.797s
+	// 1.281s 2.535s
+}
+
+func ExampleJitterFor() {
+	// 20,000 keys written together that live ten minutes, one load each, at an
+	// origin that can take 200 loads a second.
+	j := xfetch.JitterFor(20_000, 1, 200, 10*time.Minute, 0)
+	fmt.Printf("%.3f\n", j)
+	// Output: 0.167
+}
+
 func ExampleLaw() {
 	law := xfetch.Law{Rate: 10, Scale: time.Second, Aware: time.Second}
 	early, hard := law.LoadsPerExpiry()

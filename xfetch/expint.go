@@ -57,3 +57,12 @@ func relativeLoss(x float64) float64 {
 	}
 	return -math.Expm1(-x) / x
 }
+
+// e1Between is E1(low) - E1(high) for low = high*e^{-x}. Where low may be tiny,
+// even 0 for an x above 745, the logarithms are taken out of the difference.
+func e1Between(low, high, x float64) float64 {
+	if low > 1 {
+		return e1(low) - e1(high)
+	}
+	return x - (ein(high) - ein(low))
+}

@@ -29,16 +29,16 @@ func (l Law) FleetLoads(instances int) float64 {
 // is put together from small terms, never as 1 minus a large one: it is to be
 // multiplied by a great many instances.
 func (l Law) joins(m float64) float64 {
-	a := l.ReadsPerScale()
-	hard := -math.Exp(-a) * math.Expm1(-l.readsWhileUnaware()/m)
+	a, drawn := l.ReadsPerScale(), l.drawn()
+	hard := -math.Exp(-drawn) * math.Expm1(-l.readsWhileUnaware()/m)
 	if a == 0 {
 		return hard
 	}
 	x := l.awareScales()
-	return joinsEarly(a, x, m) + joinsAcrossExpiry(a, x, m) + hard
+	return joinsEarly(drawn, x, m) + joinsAcrossExpiry(drawn, a, x, m) + hard
 }
 
-// joinsEarly is the case in which the first start is visible before expiry:
+// joinsEarly, a being A, is the case in which the first start is visible before expiry:
 // with q = c/m,
 //
 //	∫ e^{-v} (1 - e^{-v*q}) dv, from 0 to V1
@@ -51,24 +51,24 @@ func joinsEarly(a, x, m float64) float64 {
 }
 
 // joinsAcrossExpiry is the case between: the first start is early but becomes
-// visible after expiry. With v = a*e^{-y}, where y scales were left, n is
-// (a-v) early and a*(x-y) hard starts, and
+// visible after expiry. With v = A*e^{-y}, where y scales were left, n is
+// (A-v) early and a*(x-y) hard starts, and
 //
 //	∫ v*e^{-v} (1 - e^{-n/m}) dy,  y from 0 to x = w/s
 //
 // has no elementary form. Where the integrand changes within less than 1/20 of
 // a scale, V1 > 20, the whole case weighs less than e^{-20}: Simpson's rule
 // with a fixed step serves.
-func joinsAcrossExpiry(a, x, m float64) float64 {
+func joinsAcrossExpiry(drawn, a, x, m float64) float64 {
 	const perScale = 128
-	end := min(x, 745+math.Log1p(a)) // beyond, v is 0
+	end := min(x, 745+math.Log1p(drawn)) // beyond, v is 0
 	panels := 2 * math.Ceil(end*perScale/2)
 	if panels == 0 {
 		return 0
 	}
 	at := func(y float64) float64 {
-		v := a * math.Exp(-y)
-		return -v * math.Exp(-v) * math.Expm1(-(a-v+a*(x-y))/m)
+		v := drawn * math.Exp(-y)
+		return -v * math.Exp(-v) * math.Expm1(-(drawn-v+a*(x-y))/m)
 	}
 	sum := at(0) + at(end)
 	for i := 1.0; i < panels; i++ {

@@ -9,38 +9,47 @@ import (
 // nobody reads.
 //
 // The model: reads arrive as a Poisson stream. A read with t > 0 left before
-// expiry starts a load with probability e^{-t/s}, a read after expiry
-// with certainty. The first load to be started becomes visible Aware later;
-// until then readers keep starting more. One entry's life and the loads that
-// replace it are one expiry.
+// expiry starts a load with probability e^{-(t-t0)/s}, at most 1, a read after
+// expiry with certainty. The first load to be started becomes visible Aware
+// later; until then readers keep starting more. One entry's life and the loads
+// that replace it are one expiry.
 //
-// All forms follow from one change of variable. Loads start at the rate
-// r*e^{-t/s} per second, so the number started with more than t left has the
-// mean
+// All forms follow from one change of variable. Let V(t) be the mean number of
+// loads started with more than t left, and a = r*s. With the classic rule, t0 = 0,
+// loads start at the rate r*e^{-t/s} before expiry, so
 //
-//	V(t) = ∫ r*e^{-x/s} dx, from t to ∞  =  a*e^{-t/s},     a = r*s
+//	V(t) = ∫ r*e^{-x/s} dx, from t to ∞  =  a*e^{-t/s}
 //
 // and in units of V starts are a Poisson stream of rate 1: the first one comes
 // at an Exp(1) distributed V. If that is below a it is early, and then
 // G = s*ln(a/V) was left; otherwise it is a hard read, after expiry.
 //
-// The forms take the entry's life for long: ttl > s*(ln(a)+3). Then the mass
+// A shift t0 > 0 moves all that to earlier times and changes nothing else. With
+// t0 < 0 the draws before expiry are worth A = a*e^{t0/s} instead of a; after it
+// reads are due at the rate r as ever. Both are one law: up to the due point,
+// max(t0, 0) before expiry, V(t) = a*e^{-(t-t0)/s}, which is A there, and from
+// then on V grows by r per second. Where a form below says "expiry", a law with
+// a positive shift means the due point, unless it tells early from hard.
+//
+// The forms take the entry's life for long: ttl > t0 + s*(ln(a)+3). Then the mass
 // that is cut off by the entry's birth is under 5 %, and usually nil.
 type Law struct {
 	// Rate is r, the key's reads per second over all instances. NaN and
 	// negative rates are 0; rates above 1e18 count as 1e18.
 	Rate float64
-	// Scale is s, beta times the stored delta. Not positive: no early refresh.
+	// Scale is s, beta times the stored delta. Not positive: no draws.
 	Scale time.Duration
 	// Aware is w, the time from the start of the first load until nobody else
 	// starts one: the real duration of a load when nothing coordinates the
 	// readers, that and the lag for a store with replicas, one round trip
 	// when a read must win a lease after its draw.
 	Aware time.Duration
+	// Shift is t0, see [Aim]: 0 for the classic rule.
+	Shift time.Duration
 }
 
 // ReadsPerScale is a = r*s, the expected reads during one scale. Nearly all
-// that early refresh does for a key depends on this number alone.
+// that the classic rule does for a key depends on this number alone.
 func (l Law) ReadsPerScale() float64 {
 	return l.rate() * max(0, l.Scale).Seconds()
 }
@@ -48,108 +57,59 @@ func (l Law) ReadsPerScale() float64 {
 // LateProbability is the chance that the first load starts with lead or less
 // to go: too late, if a load takes lead. It is the distribution function of G,
 //
-//	P(G <= lead) = P(no start by V(lead)) = exp(-a*e^{-lead/s})
+//	P(G <= lead) = P(no start by V(lead)) = e^{-V(lead)}
 //
-// a Gumbel law with standard deviation π/√6 = 1.28 s. A lead of 0 gives e^{-a},
-// the chance that the entry expires with no load even begun. A negative lead
-// asks about hard reads: exp(-a-r*|lead|).
+// With the classic rule that is exp(-a*e^{-lead/s}), a Gumbel law with standard
+// deviation π/√6 = 1.28 s, and e^{-a} for a lead of 0, the chance that the entry
+// expires with no load even begun. With the shift that [Shift] gives for the
+// same lead it is e^{-λ}, at any rate: V(lead) = a*e^{-(lead-t0)/s} = λ for
+// a >= λ, and otherwise V(lead) = a + r*(t0-lead) = λ. Where [Rule.Aim] cuts t0
+// to φT, e^{-(a+r(φT-lead))} is left of that. A negative lead asks about hard
+// reads.
 func (l Law) LateProbability(lead time.Duration) float64 {
-	a := l.ReadsPerScale()
-	if lead <= 0 {
-		return math.Exp(-a + l.rate()*lead.Seconds())
+	if before := minus(max(lead, 0), l.due()); before > 0 {
+		return math.Exp(-l.drawn() * Probability(before, l.Scale))
 	}
-	return math.Exp(-a * Probability(lead, l.Scale))
+	// In seconds: the sum may be too long for a Duration.
+	return math.Exp(-l.drawn() - l.rate()*(l.due().Seconds()-lead.Seconds()))
 }
 
 // ExpectedGap is the mean of max(G, 0), the freshness given up by refreshing
-// early:
+// early. Above the due point it is
 //
-//	∫ e^{-v} s*ln(a/v) dv, from 0 to a  =  s*Ein(a)  ≈  s*(ln(a)+γ)
+//	∫ e^{-v} s*ln(A/v) dv, from 0 to A  =  s*Ein(A)  ≈  s*(ln(A)+γ)
 //
-// with Ein(a) = ln(a) + γ + E1(a), the entire exponential integral.
+// with Ein(x) = ln(x) + γ + E1(x), the entire exponential integral. A positive
+// shift adds ∫ (1-e^{-a-r*x}) dx from 0 to t0, which is nearly t0. With the shift
+// that [Shift] gives, a hot key has A = λ*e^{d/s} and so the gap d + s*(ln(λ)+γ),
+// free of the rate.
 func (l Law) ExpectedGap() time.Duration {
-	return saturate(float64(l.Scale) * ein(l.ReadsPerScale()))
+	a, due := l.drawn(), l.due()
+	below := float64(due) * (1 - math.Exp(-a)*relativeLoss(l.rate()*due.Seconds()))
+	return saturate(float64(max(l.Scale, 0))*ein(a) + below)
 }
 
 // ExpectedLeft is the mean of G itself, negative when the first load usually
-// starts after expiry: s*Ein(a) - e^{-a}/r, as the first hard read comes 1/r
-// after expiry in the share e^{-a} of cases. It saturates for a key that is not
-// read.
+// starts after expiry: the first hard read comes 1/r after expiry in the share
+// P(G <= 0) of cases, so with the classic rule it is s*Ein(a) - e^{-a}/r. It
+// saturates for a key that is not read.
 func (l Law) ExpectedLeft() time.Duration {
-	wait := saturate(math.Exp(-l.ReadsPerScale()) / l.rate() * float64(time.Second))
+	wait := saturate(l.LateProbability(0) / l.rate() * float64(time.Second))
 	return l.ExpectedGap() - wait
 }
 
-// StampedeMean is the mean number of loads per expiry of a hot key, e^{w/s}:
-// with w = delta and beta 1 it is e, at any read rate. It is the limit of
-// LoadsPerExpiry for a*e^{-w/s} well above 1. Given the first start at V, the
-// rest start before V(G-w) = V*e^{w/s}, in number Poisson with mean V*c,
-// c = e^{w/s}-1; and the mean of V is 1. Note that s is made of the stored
-// delta and w is the real one: at beta 1 an origin that turns 3 times slower
-// than remembered gets 20 loads, 5 times slower 148.
-//
-// The result saturates at the largest float64.
-func (l Law) StampedeMean() float64 {
-	return min(math.Exp(l.awareScales()), math.MaxFloat64)
-}
+func (l Law) rate() float64 { return perSecond(l.Rate) }
 
-// StampedeTail is the chance that a hot key is loaded more than k times per
-// expiry. A Poisson count whose mean is Exp(1) times c is geometric, therefore
-// P(N > k) = (1 - e^{-w/s})^k: at beta 1 one expiry in a hundred has more than
-// 10 loads. It is 1 for k <= 0.
-func (l Law) StampedeTail(k int) float64 {
-	return math.Pow(-math.Expm1(-l.awareScales()), float64(max(k, 0)))
-}
+// due is the due point: how long before expiry every read is due.
+func (l Law) due() time.Duration { return max(l.Shift, 0) }
 
-// LoadsPerExpiry is the mean number of loads per expiry at any read rate:
-// those started early and those started by hard reads, which found the entry
-// expired. With V1 = V(w) = a*e^{-w/s}, the last point at which a first start
-// is visible before expiry:
-//
-//	early = ∫ e^{-v} (1 + min(v*c, a-v)) dv, from 0 to a
-//	      = e^{w/s} (1 - e^{-V1})
-//	hard  = ∫ e^{-v} a*ln(v/V1) dv, from V1 to a,  +  e^{-a} (1 + r*w)
-//	      = e^{-a} + a (E1(V1) - E1(a))
-//
-// In the second line the wait of a first start at v, s*ln(v/V1) beyond
-// expiry, meets r reads per second; its integral by parts absorbs the r*w
-// that follow a first hard read.
-func (l Law) LoadsPerExpiry() (early, hard float64) {
-	a, x := l.ReadsPerScale(), l.awareScales()
-	if a == 0 {
-		return 0, 1 + l.readsWhileUnaware()
-	}
-	visible := a * math.Exp(-x)
-	early = a * relativeLoss(visible) // e^{x} = a/V1, which may be too large for a float
-	hard = math.Exp(-a) + a*e1Between(visible, a, x)
-	return early, hard
-}
-
-// SingleProbability is the chance that an expiry costs exactly one load, at any
-// read rate: no second start within w of the first. Integrating e^{-mean} of
-// the others over the three cases of LoadsPerExpiry (visible before expiry,
-// visible after, hard):
-//
-//	e^{-w/s} (1 - e^{-a})  +  a*e^{-a} (e^{-w/s} - e^{-a*w/s})/(a-1)  +  e^{-a-r*w}
-//
-// For a hot key that is e^{-w/s}.
-func (l Law) SingleProbability() float64 {
+// drawn is A, the starts expected from draws, up to the due point.
+func (l Law) drawn() float64 {
 	a := l.ReadsPerScale()
-	hard := math.Exp(-a - l.readsWhileUnaware())
-	if a == 0 {
-		return hard
+	if l.Shift >= 0 || a == 0 {
+		return a
 	}
-	x := l.awareScales()
-	// (e^{-x} - e^{-ax})/(a-1), symmetric in x and ax, without the hole at a = 1.
-	slope := math.Exp(-x*min(1, a)) * x * relativeLoss(x*math.Abs(a-1))
-	return -math.Expm1(-a)*math.Exp(-x) + a*math.Exp(-a)*slope + hard
-}
-
-func (l Law) rate() float64 {
-	if !(l.Rate > 0) {
-		return 0
-	}
-	return min(l.Rate, 1e18)
+	return a * math.Exp(float64(l.Shift)/float64(l.Scale))
 }
 
 // awareScales is w/s, infinite without a scale.
@@ -166,13 +126,4 @@ func (l Law) awareScales() float64 {
 // readsWhileUnaware is r*w.
 func (l Law) readsWhileUnaware() float64 {
 	return l.rate() * max(0, l.Aware).Seconds()
-}
-
-// e1Between is E1(low) - E1(high) for low = high*e^{-x}. Where low may be tiny,
-// even 0 for an x above 745, the logarithms are taken out of the difference.
-func e1Between(low, high, x float64) float64 {
-	if low > 1 {
-		return e1(low) - e1(high)
-	}
-	return x - (ein(high) - ein(low))
 }

@@ -193,7 +193,7 @@ func TestLaw_isFiniteEverywhere(t *testing.T) {
 	for _, rate := range rates {
 		for _, scale := range times {
 			for _, aware := range times {
-				requireFinite(t, Law{rate, scale, aware})
+				requireFinite(t, Law{Rate: rate, Scale: scale, Aware: aware})
 			}
 		}
 	}

@@ -54,6 +54,24 @@ func Smooth(prev, sample time.Duration) time.Duration {
 	return prev + step/4 + step%4/2
 }
 
+// maxRate is where rates saturate, in reads per second.
+const maxRate = 1e18
+
+// perSecond is x where that can be a rate, 0 if it is negative or NaN, and at
+// most maxRate.
+func perSecond(x float64) float64 { return min(positive(x), maxRate) }
+
+// positive is x where that is a positive number, and 0 otherwise.
+func positive(x float64) float64 {
+	if !(x > 0) {
+		return 0
+	}
+	return x
+}
+
+// ceil rounds up, but for what is a whole number except for rounding.
+func ceil(x float64) float64 { return math.Ceil(x * (1 - 1e-12)) }
+
 // saturate cuts a float's fraction. NaN and what is below 0 become 0, what is
 // too large for an int64 becomes forever.
 func saturate(ns float64) time.Duration {

@@ -7,16 +7,20 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"github.com/earlybird-cache/earlybird/sim/bubble"
 	"github.com/earlybird-cache/earlybird/sim/origin"
+	"github.com/earlybird-cache/earlybird/sim/progress"
 	"github.com/earlybird-cache/earlybird/sim/trace"
 	"github.com/earlybird-cache/earlybird/sim/workload"
 )
 
 const usage = `usage: sim [flags]            play the ladder
        sim refresh [flags]    play the early refresh of one key; see sim refresh -h
+       sim scenarios [flags]  play what is claimed and check it; see sim scenarios -h
+       sim plan [flags]       work out a cache's options; see sim plan -h
 
 Plays one stream of requests on a ladder of ways to cache, each adding one thing to
 the one before, in virtual time, and prints what the origin and the clients saw of
@@ -153,9 +157,9 @@ func (c *Command) validate() error {
 // plain writes a number as one types it.
 func plain(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
 
-// Run plays the ladder and prints it to stdout. Progress goes to stderr if that is a
-// terminal. It returns the exit code; whatever is wrong with the trace is found out
-// before anything is printed.
+// Run plays the ladder and prints it to stdout. Progress goes to stderr. It returns
+// the exit code; whatever is wrong with the trace is found out before anything is
+// printed.
 func (c *Command) Run(r bubble.Runner, stdin io.Reader, stdout, stderr io.Writer) int {
 	stream, err := c.stream(stdin)
 	if err != nil {
@@ -163,7 +167,10 @@ func (c *Command) Run(r bubble.Runner, stdin io.Reader, stdout, stderr io.Writer
 		return 2
 	}
 	setup := c.setup(stream)
-	rows, err := climbWatched(setup, r, stderr)
+	var played atomic.Int64
+	meter := progress.Start(stderr, setup.Stream.Census().Requests*len(rungs), &played)
+	rows, err := setup.Climb(r, &played)
+	meter.Stop()
 	if err == nil {
 		err = c.print(stdout, setup, rows)
 	}

@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"github.com/earlybird-cache/earlybird/sim/estimate"
 	"github.com/earlybird-cache/earlybird/xfetch"
 )
 
@@ -13,7 +14,7 @@ type Election struct {
 	Scales  float64 // Left in scales
 	Draws   int
 	Elected int
-	Share   Estimate
+	Share   estimate.Estimate
 }
 
 // inScales are the times left for which elections are counted. The first lies
@@ -24,23 +25,23 @@ var inScales = []float64{40, 25, 10, 7, 5, 3, 2, 1, 0.5, 0.25, 0}
 // skip that row, and without a scale only the last row is left.
 func countElections(s Setup, rng *rand.Rand) []Election {
 	var rows []Election
+	aim := s.usual()
 	for _, n := range inScales {
-		left := xfetch.Scale(s.scale(), n)
+		left := xfetch.Scale(aim.Scale, n)
 		if left > s.TTL || (left == 0 && n > 0) {
 			continue
 		}
-		rows = append(rows, countElection(left, n, s, rng))
+		rows = append(rows, countElection(aim, left, n, s.Draws, rng))
 	}
 	return rows
 }
 
-func countElection(left time.Duration, n float64, s Setup, rng *rand.Rand) Election {
+func countElection(aim xfetch.Aim, left time.Duration, n float64, draws int, rng *rand.Rand) Election {
 	elected := 0
-	for range s.Draws {
-		if xfetch.Due(left, s.scale(), rng.Float64()) {
+	for range draws {
+		if aim.Due(left, rng.Float64()) {
 			elected++
 		}
 	}
-	p := xfetch.Probability(left, s.scale())
-	return Election{left, n, s.Draws, elected, proportion(elected, s.Draws, p)}
+	return Election{left, n, draws, elected, estimate.Proportion(elected, draws, aim.Probability(left))}
 }

@@ -6,21 +6,43 @@ import (
 	"math"
 )
 
-// The JSON form has flat rows and seconds, for tools that plot.
+// The JSON form has flat figures and seconds, for tools that plot. Those of the
+// thinned engine are at the top, the event engine's below "event".
 
 type reportJSON struct {
-	Rate      float64        `json:"rate"`
-	DeltaS    float64        `json:"delta_s"`
-	TTLS      float64        `json:"ttl_s"`
-	Beta      float64        `json:"beta"`
-	Instances int            `json:"instances"`
-	Expiries  int            `json:"expiries"`
-	Seed      uint64         `json:"seed"`
+	figuresJSON
+
+	Event    *figuresJSON `json:"event"`
+	EnginesZ *float64     `json:"engines_z"` // of the difference in mean_loads
+
+	Setup     setupJSON      `json:"setup"`
 	ScaleS    float64        `json:"scale_s"`
+	ShiftS    float64        `json:"shift_s"`
 	WindowS   float64        `json:"window_s"`
 	Elections []electionJSON `json:"elections"`
-	Loads     []loadsJSON    `json:"loads"`
 	Notes     []string       `json:"notes"`
+}
+
+type setupJSON struct {
+	Rate         float64 `json:"rate"`
+	DeltaS       float64 `json:"delta_s"`
+	Cost         string  `json:"cost"`
+	TTLS         float64 `json:"ttl_s"`
+	Jitter       float64 `json:"jitter"`
+	Rule         string  `json:"rule"`
+	Beta         float64 `json:"beta"`
+	Estimator    string  `json:"estimator"`
+	StoredS      float64 `json:"stored_s"`
+	KnownRate    float64 `json:"known_rate"`
+	Reach        float64 `json:"reach"`
+	Instances    int     `json:"instances"`
+	Coordination string  `json:"coordination"`
+	RoundTripS   float64 `json:"roundtrip_s"`
+	LagS         float64 `json:"lag_s"`
+	Inline       bool    `json:"inline"`
+	SkewS        float64 `json:"skew_s"`
+	StepS        float64 `json:"step_s"`
+	Seed         uint64  `json:"seed"`
 }
 
 type electionJSON struct {
@@ -33,23 +55,11 @@ type electionJSON struct {
 	Z        *float64 `json:"z"`
 }
 
-type loadsJSON struct {
-	Coordination string `json:"coordination"`
-
+type figuresJSON struct {
 	MeanLoads float64  `json:"mean_loads"`
 	StdErr    float64  `json:"stderr"`
 	Theory    *float64 `json:"theory"`
 	Z         *float64 `json:"z"`
-
-	Early        float64  `json:"early"`
-	EarlyTheory  *float64 `json:"early_theory"`
-	EarlyZ       *float64 `json:"early_z"`
-	Hard         float64  `json:"hard"`
-	HardTheory   *float64 `json:"hard_theory"`
-	HardZ        *float64 `json:"hard_z"`
-	Single       float64  `json:"p_single"`
-	SingleTheory *float64 `json:"p_single_theory"`
-	SingleZ      *float64 `json:"p_single_z"`
 
 	Late       float64  `json:"p_late"`
 	LateStdErr float64  `json:"p_late_stderr"`
@@ -60,48 +70,73 @@ type loadsJSON struct {
 	GapTheoryS *float64 `json:"gap_theory_s"`
 	GapZ       *float64 `json:"gap_z"`
 
+	Early        float64  `json:"early"`
+	EarlyTheory  *float64 `json:"early_theory"`
+	EarlyZ       *float64 `json:"early_z"`
+	Hard         float64  `json:"hard"`
+	HardTheory   *float64 `json:"hard_theory"`
+	HardZ        *float64 `json:"hard_z"`
+	Single       float64  `json:"p_single"`
+	SingleTheory *float64 `json:"p_single_theory"`
+	SingleZ      *float64 `json:"p_single_z"`
+	Waits        float64  `json:"waits"`
+	WaitsTheory  *float64 `json:"waits_theory"`
+	WaitsZ       *float64 `json:"waits_z"`
+	LifeS        float64  `json:"life_s"`
+	LifeTheoryS  *float64 `json:"life_theory_s"`
+	LoadRate     float64  `json:"loads_per_s"`
+
 	LoadsHist       []int   `json:"loads_hist"`
+	Expiries        int     `json:"expiries"`
 	EquivalentReads float64 `json:"equivalent_reads"`
+	Seconds         float64 `json:"seconds"`
 }
 
 // WriteJSON writes the report as one JSON object. What cannot be compared is
 // null.
 func (r Report) WriteJSON(w io.Writer) error {
-	s := r.Setup
 	out := reportJSON{
-		Rate: s.Rate, DeltaS: s.Delta.Seconds(), TTLS: s.TTL.Seconds(), Beta: s.Beta,
-		Instances: s.Instances, Expiries: s.Expiries, Seed: s.Seed,
-		ScaleS: r.Scale.Seconds(), WindowS: r.Window.Seconds(),
+		figuresJSON: r.Thinned.json(),
+		EnginesZ:    known(r.EnginesZ()),
+		Setup:       r.Setup.json(),
+		ScaleS:      r.Aim.Scale.Seconds(), ShiftS: r.Aim.Shift.Seconds(), WindowS: r.Aim.Window().Seconds(),
 		Notes: append([]string{}, r.Notes...),
 	}
-	for _, e := range r.Elections {
-		out.Elections = append(out.Elections, e.json())
+	if r.Event != nil {
+		event := r.Event.json()
+		out.Event = &event
 	}
-	for _, l := range r.Loads {
-		out.Loads = append(out.Loads, l.json())
+	for _, e := range r.Elections {
+		out.Elections = append(out.Elections, electionJSON{
+			e.Left.Seconds(), e.Draws, e.Elected,
+			e.Share.Observed, e.Share.StdErr, e.Share.Theory, known(e.Share.Z),
+		})
 	}
 	enc := json.NewEncoder(w)
 	enc.SetIndent("", "  ")
 	return enc.Encode(out)
 }
 
-func (e Election) json() electionJSON {
-	return electionJSON{
-		e.Left.Seconds(), e.Draws, e.Elected,
-		e.Share.Observed, e.Share.StdErr, e.Share.Theory, known(e.Share.Z),
+func (s Setup) json() setupJSON {
+	return setupJSON{
+		s.Rate, s.Delta.Seconds(), s.Cost.String(), s.TTL.Seconds(), s.Jitter,
+		s.Rule, s.Beta, s.Estimator, s.Stored.Seconds(), s.KnownRate, s.Reach,
+		s.Instances, s.Coordination, s.RoundTrip.Seconds(), s.Lag.Seconds(), s.Inline,
+		s.Skew.Seconds(), s.Step.Seconds(), s.Seed,
 	}
 }
 
-func (l Loads) json() loadsJSON {
-	return loadsJSON{
-		Coordination: l.Coordination,
-		MeanLoads:    l.Mean.Observed, StdErr: l.Mean.StdErr, Theory: known(l.Mean.Theory), Z: known(l.Mean.Z),
-		Early: l.Early.Observed, EarlyTheory: known(l.Early.Theory), EarlyZ: known(l.Early.Z),
-		Hard: l.Hard.Observed, HardTheory: known(l.Hard.Theory), HardZ: known(l.Hard.Z),
-		Single: l.Single.Observed, SingleTheory: known(l.Single.Theory), SingleZ: known(l.Single.Z),
-		Late: l.Late.Observed, LateStdErr: l.Late.StdErr, LateTheory: known(l.Late.Theory), LateZ: known(l.Late.Z),
-		GapS: l.Gap.Observed, GapStdErr: l.Gap.StdErr, GapTheoryS: known(l.Gap.Theory), GapZ: known(l.Gap.Z),
-		LoadsHist: l.Sizes, EquivalentReads: l.Reads,
+func (f Figures) json() figuresJSON {
+	return figuresJSON{
+		MeanLoads: f.Loads.Observed, StdErr: f.Loads.StdErr, Theory: known(f.Loads.Theory), Z: known(f.Loads.Z),
+		Late: f.Late.Observed, LateStdErr: f.Late.StdErr, LateTheory: known(f.Late.Theory), LateZ: known(f.Late.Z),
+		GapS: f.Gap.Observed, GapStdErr: f.Gap.StdErr, GapTheoryS: known(f.Gap.Theory), GapZ: known(f.Gap.Z),
+		Early: f.Early.Observed, EarlyTheory: known(f.Early.Theory), EarlyZ: known(f.Early.Z),
+		Hard: f.Hard.Observed, HardTheory: known(f.Hard.Theory), HardZ: known(f.Hard.Z),
+		Single: f.Single.Observed, SingleTheory: known(f.Single.Theory), SingleZ: known(f.Single.Z),
+		Waits: f.Waits.Observed, WaitsTheory: known(f.Waits.Theory), WaitsZ: known(f.Waits.Z),
+		LifeS: f.Life.Observed, LifeTheoryS: known(f.Life.Theory), LoadRate: f.LoadRate(),
+		LoadsHist: f.Sizes, Expiries: f.Expiries, EquivalentReads: f.Reads, Seconds: f.Seconds,
 	}
 }
 

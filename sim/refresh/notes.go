@@ -11,47 +11,55 @@ import (
 // notes says where the closed forms do not hold, and where early refresh does
 // not help.
 func notes(s Setup) []string {
-	if s.scale() == 0 {
-		return []string{"beta is 0: nothing is refreshed early."}
+	var list []string
+	if why := s.eventsLeftOut(); why != "" {
+		list = append(list, why+".")
 	}
-	if !s.lawHolds() {
-		return []string{fmt.Sprintf(
-			"ttl is short: %.3g %% of entries are elected as soon as they are written, and the closed forms do not hold. A life should be longer than s(ln rs + 3) = %s; a cache that coalesces should bound s to ttl/16 = %s.",
-			100*s.electedAtBirth(), short(s.shortestTTL()), short(xfetch.ClampScale(s.scale(), s.TTL)))}
-	}
-	if late := s.law().LateProbability(s.Delta); late > 0.01 {
-		return []string{fmt.Sprintf(
+	switch aim := s.usual(); {
+	case aim.Scale == 0:
+		list = append(list, "beta is 0: nothing is refreshed early.")
+	case !s.lawHolds():
+		list = append(list, s.shortLife(aim))
+	case s.Rule == Classic && s.lateShare() > 0.01:
+		list = append(list, fmt.Sprintf(
 			"at %.3g reads per load time %.3g %% of refreshes come late; %s.",
-			s.Rate*s.Delta.Seconds(), 100*late, s.remedy())}
+			s.Rate*s.Delta.Seconds(), 100*s.lateShare(), s.remedy()))
 	}
-	return nil
+	if s.Coordination == None && s.Stored > 0 && s.Delta > s.Stored {
+		list = append(list, fmt.Sprintf(
+			"loads take %.3g times what is remembered of them: without a lease, that is e^%.3g loads per expiry.",
+			float64(s.Delta)/float64(s.Stored), float64(s.lead())/float64(s.usual().Scale)))
+	}
+	return list
 }
+
+func (s Setup) shortLife(aim xfetch.Aim) string {
+	shortest := max(aim.Shift, 0) + xfetch.Scale(aim.Scale, math.Log(s.law(0).ReadsPerScale())+3)
+	return fmt.Sprintf(
+		"ttl is short: %.3g %% of entries are elected as soon as they are written, and the closed forms do not hold. A life should be longer than s(ln rs + 3) = %s; a cache that coalesces should bound s to ttl/16 = %s.",
+		100*s.electedAtBirth(), short(shortest), short(xfetch.ClampScale(aim.Scale, s.TTL)))
+}
+
+func (s Setup) lateShare() float64 { return s.law(0).LateProbability(s.lead()) }
 
 // remedy says what would bring late refreshes down to 1 %: e^{-n} of expiries are
 // late, n being the starts expected while there is time, and n grows with the
 // rate.
 func (s Setup) remedy() string {
-	starts := s.law().ReadsPerScale() * xfetch.Probability(s.Delta, s.scale())
+	starts := newHazard(s.Rate, s.usual(), 0).mean(s.lead().Seconds())
 	rate := s.Rate * math.Log(100) / starts
 	if !(rate <= maxRate) {
 		return "no read rate would help at this beta"
 	}
-	return fmt.Sprintf("1 %% would need about %.3g reads/s", rate)
+	return fmt.Sprintf("1 %% would need about %.3g reads/s, or -rule deadline", rate)
 }
 
-// lawHolds tells whether lives are long enough for the closed forms.
-func (s Setup) lawHolds() bool { return s.electedAtBirth() < 1e-5 }
-
-// electedAtBirth is the share of entries whose first refresh would have started
-// before they were written, had they lived longer.
-func (s Setup) electedAtBirth() float64 {
-	if s.scale() == 0 {
-		return 0
+// short rounds a duration to what is worth reading.
+func short(d time.Duration) string {
+	for unit := time.Duration(1); unit < time.Hour; unit *= 10 {
+		if d.Abs() < 10_000*unit {
+			return d.Round(unit).String()
+		}
 	}
-	return -math.Expm1(-s.law().ReadsPerScale() * xfetch.Probability(s.TTL, s.scale()))
-}
-
-// shortestTTL is the life below which more than 5 % are elected at birth.
-func (s Setup) shortestTTL() time.Duration {
-	return xfetch.Scale(s.scale(), math.Log(s.law().ReadsPerScale())+3)
+	return d.Round(time.Second).String()
 }

@@ -1,7 +1,6 @@
 package refresh
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/earlybird-cache/earlybird/xfetch"
@@ -10,95 +9,120 @@ import (
 // Setup is one key, its readers, and how long to watch them. Its zero value is
 // not valid; Default is.
 type Setup struct {
-	Rate      float64       // reads per second over all instances
-	Delta     time.Duration // what a load takes, and what the entry remembers of it
-	TTL       time.Duration
-	Beta      float64 // 0 is no early refresh
-	Instances int
-	Expiries  int // expiries to play
-	Draws     int // draws for each time left
-	Seed      uint64
+	Rate   float64       // reads per second over all instances
+	Delta  time.Duration // what a load takes, on average
+	Cost   Cost          // how that is distributed
+	TTL    time.Duration
+	Jitter float64 // share by which lives are shortened at random
+
+	Rule      string        // Classic or Deadline
+	Beta      float64       // 0 is no early refresh
+	Estimator string        // Last or Smoothed: what an entry remembers of the loads before
+	Stored    time.Duration // what it remembers instead, whatever loads take; 0: by Estimator
+	KnownRate float64       // the rate that the deadline rule builds on; 0: Rate
+	Reach     float64       // share of a life by which the deadline rule may come early; 0: xfetch.Deadline's
+
+	Instances    int
+	Coordination string        // None, Singleflight or Lease
+	RoundTrip    time.Duration // until others see a lease
+	Lag          time.Duration // until others see a new value
+	Inline       bool          // elected readers wait for their load
+	Skew         time.Duration // standard deviation of the instances' clocks
+	Step         time.Duration // in which clocks move; 0: they flow
+
+	Expiries int // expiries to play, over all keys
+	Events   int // most reads that the event engine plays; 0 leaves it out
+	Draws    int // draws for each time left
+	Seed     uint64
+	Workers  int // goroutines; the figures do not depend on it
 }
+
+// The values of Setup's words.
+const (
+	Classic  = "classic"
+	Deadline = "deadline"
+
+	Last     = "last" // the load before: the paper's rule
+	Smoothed = "ewma" // xfetch.Smooth
+
+	None         = "none"         // every elected reader loads
+	Singleflight = "singleflight" // one load at a time in each instance
+	Lease        = "lease"        // an elected reader claims the load; others see that a round trip later
+)
 
 // Default is the setup of a command without flags: one that shows each effect.
 var Default = Setup{
-	Rate: 25, Delta: 400 * time.Millisecond, TTL: time.Minute, Beta: 1,
-	Instances: 10, Expiries: 200_000, Draws: 1_000_000, Seed: 1,
+	Rate: 25, Delta: 400 * time.Millisecond, TTL: time.Minute,
+	Rule: Classic, Beta: 1, Estimator: Smoothed,
+	Instances: 10, Coordination: None, RoundTrip: time.Millisecond,
+	Expiries: 1_000_000, Events: 3_000_000, Draws: 1_000_000, Seed: 1, Workers: 1,
 }
 
-const (
-	minRate, maxRate = 1e-6, 1e12
-	// Time is kept in float64 nanoseconds: within a year they are exact to 4 ns,
-	// which must be small against a scale.
-	minTime, maxTTL = time.Microsecond, 8784 * time.Hour
-	maxBeta         = 1e6
-	// Above some 1e13 reads per scale even the rarest draw, u = 2^-53, would come
-	// too often for the closed forms.
-	maxReadsPerScale = 1e12
-	maxInstances     = 10_000_000
-	maxCount         = 100_000_000
-	maxLoads         = 1e6 // per expiry, all in memory
-	maxSteps         = 1e9 // half a minute or so
-)
-
-// Validate says in one sentence what is wrong with a setup.
-func (s Setup) Validate() error {
-	switch {
-	case !(s.Rate >= minRate && s.Rate <= maxRate):
-		return fmt.Errorf("-rate must be from %g to %g reads per second, not %v", minRate, maxRate, s.Rate)
-	case s.Delta < minTime:
-		return fmt.Errorf("-delta must be at least %v, not %v", minTime, s.Delta)
-	case s.TTL > maxTTL:
-		return fmt.Errorf("-ttl must be at most %v, not %v", maxTTL, s.TTL)
-	case s.TTL < s.Delta:
-		return fmt.Errorf("-ttl %v is shorter than -delta %v: entries would expire faster than they load", s.TTL, s.Delta)
-	case !(s.Beta >= 0 && s.Beta <= maxBeta):
-		return fmt.Errorf("-beta must be from 0 to %g, not %v", float64(maxBeta), s.Beta)
-	case s.Beta > 0 && s.scale() < minTime:
-		return fmt.Errorf("-beta times -delta must be at least %v, or 0, not %v", minTime, s.scale())
-	case s.law().ReadsPerScale() > maxReadsPerScale:
-		return fmt.Errorf("-rate times -beta times -delta must be at most %g reads, not %.3g", maxReadsPerScale, s.law().ReadsPerScale())
-	case s.Instances < 1 || s.Instances > maxInstances:
-		return fmt.Errorf("-instances must be from 1 to %d, not %d", maxInstances, s.Instances)
-	case s.Expiries < 2 || s.Expiries > maxCount:
-		return fmt.Errorf("-expiries must be from 2 to %d, not %d", maxCount, s.Expiries)
-	case s.Draws < 2 || s.Draws > maxCount:
-		return fmt.Errorf("-draws must be from 2 to %d, not %d", maxCount, s.Draws)
+// aim is where the draws of an entry go when loads have cost so much.
+func (s Setup) aim(cost xfetch.Cost, life time.Duration) xfetch.Aim {
+	if s.Rule == Deadline {
+		rate := s.KnownRate
+		if rate == 0 {
+			rate = s.Rate
+		}
+		rule := xfetch.Deadline
+		if s.Reach > 0 {
+			rule.Reach = s.Reach
+		}
+		return rule.Aim(xfetch.Known{Cost: cost, Rate: rate, Aware: s.aware()}, s.Beta, life)
 	}
-	return s.validateSize()
+	// xfetch.ClampScale is left out on purpose: the paper's rule has no bound, and
+	// that shows where it needs one.
+	return xfetch.Aim{Scale: xfetch.Scale(cost.Mean, s.Beta)}
 }
 
-// validateSize refuses runs that would hardly end: at a low beta or a short ttl
-// whole crowds load.
-func (s Setup) validateSize() error {
-	loads := s.expectedLoads()
-	if loads > maxLoads {
-		return fmt.Errorf("about %.2g loads per expiry are more than can be played (%g): lower -rate or -delta, or raise -beta or -ttl", loads, maxLoads)
+// usual is the aim when loads cost their mean.
+func (s Setup) usual() xfetch.Aim { return s.aim(xfetch.Cost{Mean: s.stored()}, s.TTL) }
+
+func (s Setup) stored() time.Duration {
+	if s.Stored > 0 {
+		return s.Stored
 	}
-	if steps := float64(s.Expiries) * (100 + 4*loads); steps > maxSteps {
-		return fmt.Errorf("%d expiries would take about %.2g steps, and %g is the most: lower -expiries", s.Expiries, steps, maxSteps)
-	}
-	return nil
+	return s.Delta
 }
 
-// expectedLoads bounds the mean loads per expiry, also where a life is too short
-// for the law: then V(ttl) starts were due when the entry was born, and each
-// weighs as much as the first.
-func (s Setup) expectedLoads() float64 {
-	law := s.law()
-	early, hard := law.LoadsPerExpiry()
-	if s.scale() == 0 {
-		return hard
+// learns tells whether the aim changes from one generation to the next.
+func (s Setup) learns() bool { return s.Stored == 0 && !s.Cost.Fixed() }
+
+// aimVaries tells whether each entry has to be aimed anew.
+func (s Setup) aimVaries() bool { return s.learns() || s.Rule == Deadline && s.Jitter > 0 }
+
+// claim is how long a winner is away before it loads.
+func (s Setup) claim() time.Duration {
+	if s.Coordination == Lease {
+		return s.RoundTrip
 	}
-	atBirth := law.ReadsPerScale() * xfetch.Probability(s.TTL, s.scale())
-	crowd := s.Rate * s.Delta.Seconds() // all who read during a load
-	return early + hard + min(crowd, atBirth*law.StampedeMean())
+	return 0
 }
 
-func (s Setup) scale() time.Duration { return xfetch.Scale(s.Delta, s.Beta) }
+// lead is what passes, for a mean load, between election and new value.
+func (s Setup) lead() time.Duration { return s.claim() + s.Delta + s.Lag }
 
-// law is the theory of readers who do not hear of each other before the first
-// load has ended.
-func (s Setup) law() xfetch.Law {
-	return xfetch.Law{Rate: s.Rate, Scale: s.scale(), Aware: s.Delta}
+// aware is how long after an election others still start loads.
+func (s Setup) aware() time.Duration {
+	if s.Coordination == Lease {
+		return s.RoundTrip
+	}
+	return s.lead()
+}
+
+// meanLife is the mean life of an entry.
+func (s Setup) meanLife() time.Duration {
+	return time.Duration(float64(s.TTL) * (1 - s.Jitter/2))
+}
+
+// shortestLife bounds lives from below.
+func (s Setup) shortestLife() time.Duration {
+	return time.Duration(float64(s.TTL)*(1-s.Jitter)) - s.Step
+}
+
+// law is the theory of readers who do not hear of each other for aware.
+func (s Setup) law(aware time.Duration) xfetch.Law {
+	aim := s.usual()
+	return xfetch.Law{Rate: s.Rate, Scale: aim.Scale, Aware: aware, Shift: aim.Shift}
 }

@@ -1,60 +1,60 @@
 package refresh
 
 import (
-	"time"
-
-	"github.com/earlybird-cache/earlybird/xfetch"
+	"github.com/earlybird-cache/earlybird/sim/estimate"
 )
 
 // maxSizes is how many stampede sizes are told apart.
 const maxSizes = 100
 
-// tally sums up expiries.
+// What is counted of every expiry.
+const (
+	loads  = iota
+	early  // loads started before expiry
+	hard   // and after
+	single // there was one load only
+	gap    // seconds left when the first one started
+	late   // its value was not there at expiry
+	waits  // reads that waited
+	life   // seconds
+	figures
+)
+
+// sums sums up expiries.
+type sums [figures]estimate.Sample
+
+func (s *sums) add(e *expiry) {
+	s[loads].Add(float64(e.loads()))
+	s[early].Add(float64(e.early))
+	s[hard].Add(float64(e.hard))
+	s[single].AddBool(e.loads() == 1)
+	s[gap].Add(e.left)
+	s[late].AddBool(e.late)
+	s[waits].Add(e.waits)
+	s[life].Add(e.life)
+}
+
+// tally is what a run has counted.
 type tally struct {
-	loads, early, hard, single, gap, late sample
-
+	sums
 	sizes []int
-	lived float64 // nanoseconds
 }
 
-func (t *tally) add(e expiry, delta float64) {
-	t.loads.add(float64(e.loads()))
-	t.early.add(float64(e.early))
-	t.hard.add(float64(e.hard))
-	t.single.addBool(e.loads() == 1)
-	t.gap.add(e.left / float64(time.Second))
-	t.late.addBool(e.left < delta)
-	t.sizes[min(e.loads(), len(t.sizes))-1]++
-	t.lived += e.life
-}
-
-func (t *tally) observed() Loads {
-	return Loads{
-		Mean:   t.loads.alone(),
-		Early:  t.early.alone(),
-		Hard:   t.hard.alone(),
-		Single: t.single.alone(),
-		Gap:    t.gap.alone(),
-		Late:   t.late.alone(),
-		Sizes:  trimZeros(t.sizes),
+// against sets the counts beside theory.
+func (t *tally) against(th Theory) Figures {
+	f := Figures{
+		Loads:    t.sums[loads].CountAgainst(th.Loads, 1),
+		Early:    t.sums[early].CountAgainst(th.Early, 0),
+		Hard:     t.sums[hard].CountAgainst(th.Hard, 0),
+		Single:   t.sums[single].ProportionAgainst(th.Single),
+		Gap:      t.sums[gap].Against(th.Gap),
+		Late:     t.sums[late].ProportionAgainst(th.Late),
+		Waits:    t.sums[waits].CountAgainst(th.Waits, 0),
+		Life:     t.sums[life].Against(th.Life),
+		Sizes:    trimZeros(t.sizes),
+		Expiries: t.sums[loads].N,
 	}
-}
-
-// compareLoads sets the number of loads beside the law of uncoordinated
-// readers.
-func (t *tally) compareLoads(l *Loads, law xfetch.Law) {
-	early, hard := law.LoadsPerExpiry()
-	l.Mean = t.loads.countAgainst(early+hard, 1)
-	l.Early = t.early.countAgainst(early, 0)
-	l.Hard = t.hard.countAgainst(hard, 0)
-	l.Single = t.single.proportionAgainst(law.SingleProbability())
-}
-
-// compareStart does so for the start of the first load, which is the same
-// however readers are coordinated.
-func (t *tally) compareStart(l *Loads, law xfetch.Law) {
-	l.Gap = t.gap.against(law.ExpectedLeft().Seconds())
-	l.Late = t.late.proportionAgainst(law.LateProbability(law.Aware))
+	return f
 }
 
 func trimZeros(counts []int) []int {
