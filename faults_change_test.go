@@ -190,13 +190,6 @@ var changeEdits = []edit{
 		"cache.go", `c.fresh(c.canon(key), now)`,
 		`c.fresh(map[bool]string{false: c.canon(key), true: key}[planted("peek at the spelling that is given")], now)`,
 	}, {
-		"publish.go", `		c.dropValue(f.key, f.pass.holds)
-`,
-		`		if !planted("leave the old value when the new one is not to be stored") {
-			c.dropValue(f.key, f.pass.holds)
-		}
-`,
-	}, {
 		"negative.go", `	c.dropValue(key, pass.holds)
 `,
 		`	if !planted("leave the value of what is gone") {
