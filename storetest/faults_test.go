@@ -25,10 +25,10 @@ func value(s string) store.Record[string] {
 }
 
 // bubble runs f in virtual time, with a tier whose next call meets the fault.
-func bubble(t *testing.T, f func(m *storetest.Memory[string], next *atomic.Pointer[storetest.Fault])) {
+func bubble(t *testing.T, f func(t *testing.T, m *storetest.Memory[string], next *atomic.Pointer[storetest.Fault])) {
 	synctest.Test(t, func(t *testing.T) {
 		next := new(atomic.Pointer[storetest.Fault])
-		f(storetest.NewMemory(storetest.Options[string]{
+		f(t, storetest.NewMemory(storetest.Options[string]{
 			Latency: time.Millisecond,
 			Fault: func(storetest.Call) storetest.Fault {
 				if fault := next.Swap(nil); fault != nil {
@@ -41,7 +41,7 @@ func bubble(t *testing.T, f func(m *storetest.Memory[string], next *atomic.Point
 }
 
 func TestMemory_latencyIsARoundTrip(t *testing.T) {
-	bubble(t, func(m *storetest.Memory[string], _ *atomic.Pointer[storetest.Fault]) {
+	bubble(t, func(t *testing.T, m *storetest.Memory[string], _ *atomic.Pointer[storetest.Fault]) {
 		c := m.Client()
 		defer c.Close()
 		began := time.Now()
@@ -53,7 +53,7 @@ func TestMemory_latencyIsARoundTrip(t *testing.T) {
 
 func TestMemory_lostMessagesCostTheBudget(t *testing.T) {
 	for _, fault := range []storetest.Fault{{LoseRequest: true}, {LoseReply: true}, {Delay: time.Second}} {
-		bubble(t, func(m *storetest.Memory[string], next *atomic.Pointer[storetest.Fault]) {
+		bubble(t, func(t *testing.T, m *storetest.Memory[string], next *atomic.Pointer[storetest.Fault]) {
 			c := m.Client()
 			defer c.Close()
 			began := time.Now()
@@ -78,7 +78,7 @@ func TestMemory_lostMessagesCostTheBudget(t *testing.T) {
 }
 
 func TestMemory_callersDeadlineComesFirst(t *testing.T) {
-	bubble(t, func(m *storetest.Memory[string], next *atomic.Pointer[storetest.Fault]) {
+	bubble(t, func(t *testing.T, m *storetest.Memory[string], next *atomic.Pointer[storetest.Fault]) {
 		c := m.Client()
 		defer c.Close()
 		next.Store(&storetest.Fault{LoseRequest: true})
@@ -94,7 +94,7 @@ func TestMemory_callersDeadlineComesFirst(t *testing.T) {
 }
 
 func TestMemory_errorsAreTheTiers(t *testing.T) {
-	bubble(t, func(m *storetest.Memory[string], next *atomic.Pointer[storetest.Fault]) {
+	bubble(t, func(t *testing.T, m *storetest.Memory[string], next *atomic.Pointer[storetest.Fault]) {
 		c := m.Client()
 		defer c.Close()
 		oom := errors.New("out of memory")
@@ -109,7 +109,7 @@ func TestMemory_errorsAreTheTiers(t *testing.T) {
 // The variant of a slow load against an invalidation where the two are on
 // different instances and the publish is under way when the change comes.
 func TestMemory_publishOvertakenByAnInvalidation(t *testing.T) {
-	bubble(t, func(m *storetest.Memory[string], next *atomic.Pointer[storetest.Fault]) {
+	bubble(t, func(t *testing.T, m *storetest.Memory[string], next *atomic.Pointer[storetest.Fault]) {
 		a, b := m.Client(), m.Client()
 		defer a.Close()
 		defer b.Close()
@@ -126,7 +126,7 @@ func TestMemory_publishOvertakenByAnInvalidation(t *testing.T) {
 }
 
 func TestMemory_partitionedClientIsAlone(t *testing.T) {
-	bubble(t, func(m *storetest.Memory[string], _ *atomic.Pointer[storetest.Fault]) {
+	bubble(t, func(t *testing.T, m *storetest.Memory[string], _ *atomic.Pointer[storetest.Fault]) {
 		a, b := m.Client(), m.Client()
 		defer a.Close()
 		defer b.Close()
@@ -161,7 +161,7 @@ func TestMemory_partitionedClientIsAlone(t *testing.T) {
 }
 
 func TestMemory_acquireMakesUpForAnOverdueInvalidation(t *testing.T) {
-	bubble(t, func(m *storetest.Memory[string], _ *atomic.Pointer[storetest.Fault]) {
+	bubble(t, func(t *testing.T, m *storetest.Memory[string], _ *atomic.Pointer[storetest.Fault]) {
 		a := m.Client()
 		defer a.Close()
 		_, err := a.Set(t.Context(), "k", value("old"))
@@ -186,7 +186,7 @@ func TestMemory_acquireMakesUpForAnOverdueInvalidation(t *testing.T) {
 }
 
 func TestMemory_evictedLeasePublishesNothing(t *testing.T) {
-	bubble(t, func(m *storetest.Memory[string], _ *atomic.Pointer[storetest.Fault]) {
+	bubble(t, func(t *testing.T, m *storetest.Memory[string], _ *atomic.Pointer[storetest.Fault]) {
 		c := m.Client()
 		defer c.Close()
 		for i, evict := range []func(string){m.EvictLease, m.Evict, func(string) { m.Lose() }} {
@@ -204,7 +204,7 @@ func TestMemory_evictedLeasePublishesNothing(t *testing.T) {
 }
 
 func TestMemory_waiterBehindAPartitionWakesWhenTheLeaseEnds(t *testing.T) {
-	bubble(t, func(m *storetest.Memory[string], _ *atomic.Pointer[storetest.Fault]) {
+	bubble(t, func(t *testing.T, m *storetest.Memory[string], _ *atomic.Pointer[storetest.Fault]) {
 		a, b := m.Client(), m.Client()
 		defer a.Close()
 		defer b.Close()
