@@ -41,8 +41,8 @@ type Record[V any] struct {
 	// everything is void.
 	Generation Generation
 
-	// Left is what is left of Life, at the moment the reply arrived and never
-	// more than there really is; less than 0 says how far Life is past. It says
+	// Left is what is left of Life at the moment the reply arrived, as exactly as
+	// the tier measures time; less than 0 says how far Life is past. It says
 	// nothing in a Record to be stored.
 	Left time.Duration
 

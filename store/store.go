@@ -33,11 +33,14 @@ type Store[V any] interface {
 	Acquire(ctx context.Context, key string, have Generation, life time.Duration) (Claim[V], error)
 
 	// Wait returns nil when it is worth calling Acquire again: there is a record
-	// above have, or the lease that made the last Acquire answer Busy has been
-	// used, given up, taken away or has run out, or none of that (a wake-up for
-	// nothing is allowed, a storm of them is not). It misses nothing that
-	// happened between that Acquire and now. It returns ctx's error when ctx
-	// ends, and waits for no other bound: give ctx a deadline.
+	// above have, or nobody is loading any more, because the lease that made the
+	// last Acquire answer Busy was used, given up, taken away or has run out. It
+	// misses nothing that happened between that Acquire and now, and may return
+	// for nothing now and then. While the key is cooling down it returns at
+	// once, so there is no use in calling it when Acquire said Cooling.
+	//
+	// It returns ctx's error when ctx ends, and has no other bound: give ctx a
+	// deadline.
 	Wait(ctx context.Context, key string, have Generation) error
 
 	// Publish stores r under the lease's key, with the lease's generation, for

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/earlybird-cache/earlybird/internal/ladder"
+	"github.com/earlybird-cache/earlybird/internal/tally"
 	"github.com/earlybird-cache/earlybird/store"
 )
 
@@ -21,7 +22,7 @@ type Client[V any] struct {
 	mu       sync.RWMutex // held by Close, so that no message sets out after it
 	messages sync.WaitGroup
 	overdue  *ladder.Ladder
-	counters counters
+	tally    tally.Tally
 }
 
 var _ store.Store[int] = (*Client[int])(nil)
@@ -59,14 +60,14 @@ func (c *Client[V]) Get(ctx context.Context, key string) (store.Record[V], error
 	err := c.exchange(ctx, "Get", key, func() {
 		*reply = c.mem.readLocked(c.mem.cellLocked(key))
 	})
-	c.counters.call(gets, err)
+	c.tally.Call(tally.Get, err)
 	switch {
 	case err != nil:
 		return store.Record[V]{}, err
 	case void:
 		*reply = store.Record[V]{}
 	}
-	c.counters.read(reply.Kind)
+	c.tally.Read(reply.Kind)
 	return *reply, nil
 }
 
@@ -87,7 +88,7 @@ func (c *Client[V]) GetMany(ctx context.Context, keys []string) []store.Reply[V]
 			records[i] = c.mem.readLocked(c.mem.cellLocked(key))
 		}
 	})
-	c.counters.call(gets, err)
+	c.tally.Call(tally.Get, err)
 	for i := range keys {
 		if replies[i].Err = err; err != nil {
 			continue
@@ -95,7 +96,7 @@ func (c *Client[V]) GetMany(ctx context.Context, keys []string) []store.Reply[V]
 		if !void[i] {
 			replies[i].Record = records[i]
 		}
-		c.counters.read(replies[i].Kind)
+		c.tally.Read(replies[i].Kind)
 	}
 	return replies
 }
@@ -103,18 +104,18 @@ func (c *Client[V]) GetMany(ctx context.Context, keys []string) []store.Reply[V]
 // Acquire is that of store.Store.
 func (c *Client[V]) Acquire(ctx context.Context, key string, have store.Generation, life time.Duration) (store.Claim[V], error) {
 	if err := c.confirm(ctx, key); err != nil {
-		c.counters.call(acquires, err)
+		c.tally.Call(tally.Acquire, err)
 		return store.Claim[V]{}, err
 	}
 	reply := new(store.Claim[V])
 	err := c.exchange(ctx, "Acquire", key, func() {
 		*reply = c.mem.acquireLocked(key, have, life)
 	})
-	c.counters.call(acquires, err)
+	c.tally.Call(tally.Acquire, err)
 	if err != nil {
 		return store.Claim[V]{}, err
 	}
-	c.counters.claimed(reply.Outcome)
+	c.tally.Claimed(reply.Outcome)
 	return *reply, nil
 }
 
@@ -158,9 +159,9 @@ func (c *Client[V]) Publish(ctx context.Context, lease store.Lease, r store.Reco
 			c.mem.storeLocked(cell, r, lease.Generation)
 		}
 	})
-	c.counters.call(publishes, err)
+	c.tally.Call(tally.Publish, err)
 	if err == nil && *lost {
-		c.counters.lost.Add(1)
+		c.tally.Lost.Add(1)
 		return store.ErrLost
 	}
 	return err
@@ -178,7 +179,7 @@ func (c *Client[V]) Set(ctx context.Context, key string, r store.Record[V]) (sto
 		*g = c.mem.nextLocked()
 		c.mem.storeLocked(c.mem.cellLocked(key), r, *g)
 	})
-	c.counters.call(sets, err)
+	c.tally.Call(tally.Set, err)
 	if err != nil {
 		return 0, err
 	}
@@ -213,13 +214,13 @@ func (c *Client[V]) Fail(ctx context.Context, lease store.Lease, coolDown time.D
 			cell.leaseEnd = time.Now().Add(coolDown)
 		}
 	})
-	c.counters.call(fails, err)
+	c.tally.Call(tally.Fail, err)
 	return err
 }
 
 // Stats is that of store.Store.
 func (c *Client[V]) Stats() store.Stats {
-	s := c.counters.stats()
+	s := c.tally.Stats()
 	s.Parts = 1
 	s.Pending, s.Retried, s.GivenUp = c.overdue.Counts()
 	return s

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/earlybird-cache/earlybird/internal/tally"
 	"github.com/earlybird-cache/earlybird/store"
 )
 
@@ -13,7 +14,7 @@ func (c *Client[V]) Invalidate(ctx context.Context, keys ...string) error {
 		return c.usable(context.WithoutCancel(ctx))
 	}
 	err := c.forget(context.WithoutCancel(ctx), keys)
-	c.counters.call(invalidations, err)
+	c.tally.Call(tally.Invalidate, err)
 	if err == nil || err == store.ErrClosed {
 		return err
 	}
@@ -63,7 +64,7 @@ func (c *Client[V]) InvalidateAll(ctx context.Context) error {
 			cell.release()
 		}
 	})
-	c.counters.call(invalidations, err)
+	c.tally.Call(tally.Invalidate, err)
 	if err == nil {
 		c.overdue.ConfirmAll(mark)
 	}

@@ -2,12 +2,12 @@ package storetest
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"sync"
 	"time"
 
+	"github.com/earlybird-cache/earlybird/internal/tally"
 	"github.com/earlybird-cache/earlybird/store"
 )
 
@@ -63,8 +63,6 @@ func (m *Memory[V]) isCut(client int) bool {
 	return m.net.cut[client]
 }
 
-var errNoAnswer = errors.New("no answer within the budget")
-
 func unavailable(method string, err error) error {
 	return fmt.Errorf("%w: %s: %w", store.ErrUnavailable, method, err)
 }
@@ -79,7 +77,7 @@ func (c *Client[V]) exchange(ctx context.Context, method, key string, step func(
 	if c.mem.opts.Fault != nil {
 		fault = c.mem.opts.Fault(Call{Client: c.id, Method: method, Key: key})
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, c.mem.opts.Budget, unavailable(method, errNoAnswer))
+	ctx, cancel := context.WithTimeoutCause(ctx, c.mem.opts.Budget, tally.ErrNoAnswer)
 	defer cancel()
 
 	reply := make(chan error, 1)

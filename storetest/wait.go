@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/earlybird-cache/earlybird/internal/tally"
 	"github.com/earlybird-cache/earlybird/store"
 )
 
@@ -13,7 +14,7 @@ import (
 func (c *Client[V]) Wait(ctx context.Context, key string, have store.Generation) error {
 	watch := new(watch)
 	err := c.exchange(ctx, "Wait", key, func() { *watch = c.mem.watchLocked(key, have) })
-	c.counters.call(waits, err)
+	c.tally.Call(tally.Wait, err)
 	if err != nil || watch.changed == nil {
 		return err
 	}
@@ -45,7 +46,7 @@ type watch struct {
 
 func (m *Memory[V]) watchLocked(key string, have store.Generation) watch {
 	c := m.cellLocked(key)
-	if c.record.Generation > have || c.leaseEnd.IsZero() {
+	if c.record.Generation > have || c.token == "" {
 		return watch{}
 	}
 	if c.changed == nil {

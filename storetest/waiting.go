@@ -95,6 +95,9 @@ func nothingToWaitFor(x *tier) {
 	require.NoError(x, x.b.Wait(x.Context(), "k", 0))
 	x.grant(x.a, "k", l.Generation, long)
 	require.NoError(x, x.b.Wait(x.Context(), "k", 0), "there is something newer")
+	l = x.grant(x.a, "cooling", 0, long)
+	require.NoError(x, x.a.Fail(x.Context(), l, long))
+	require.NoError(x, x.b.Wait(x.Context(), "cooling", 0), "nobody is loading")
 }
 
 // What happens between Acquire and Wait is not missed: no waiter sleeps on.

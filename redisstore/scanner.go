@@ -1,0 +1,249 @@
+package redisstore
+
+import "fmt"
+
+// scanner follows messages of RESP, versions 2 and 3, in pieces as they come. It
+// is as strict as the stricter of all readers, so that none can see another
+// message in the same bytes than it does.
+type scanner struct {
+	limit  int64            // on what one message makes its reader allocate
+	starts func(byte) error // told of each message, by its type
+	ends   func(byte) error
+
+	state scanState
+	kind  byte      // of what is being read
+	spent int64     // of limit
+	line  [22]byte  // of a number, up to the line's end
+	n     int       // bytes of the line so far
+	body  int64     // bytes of a string that are still to come, and the line's end
+	last  byte      // of a line of text
+	open  [16]int64 // elements still to come, of each aggregate that is open
+	depth int
+	top   byte // type of the message
+
+	word [len(invalidate)]byte // of a push
+	said int                   // bytes of it; -1 once it was checked
+}
+
+type scanState byte
+
+const (
+	atType scanState = iota
+	inNumber
+	inText
+	inBody
+)
+
+const (
+	longestLine   = 64 << 10
+	costOfElement = 64 // what a reader allocates for one
+	invalidate    = "invalidate"
+)
+
+func broken(format string, args ...any) error {
+	return fmt.Errorf("%w: %s", errProtocol, fmt.Sprintf(format, args...))
+}
+
+// scan follows p, or says what is wrong with it.
+func (s *scanner) scan(p []byte) error {
+	for len(p) > 0 {
+		if s.state == inBody {
+			n := int(min(int64(len(p)), s.body))
+			if err := s.inBody(p[:n]); err != nil {
+				return err
+			}
+			p = p[n:]
+			continue
+		}
+		if err := s.step(p[0]); err != nil {
+			return err
+		}
+		p = p[1:]
+	}
+	return nil
+}
+
+// step takes one byte that is not of a string's body.
+func (s *scanner) step(c byte) error {
+	switch s.state {
+	case atType:
+		return s.begin(c)
+	case inNumber:
+		return s.number(c)
+	default:
+		return s.text(c)
+	}
+}
+
+// begin begins whatever has c as its type.
+func (s *scanner) begin(c byte) error {
+	s.kind, s.n = c, 0
+	switch c {
+	case '$', '!', '=', '*', '~', '%', ':', '>':
+		s.state = inNumber
+	case '+', '-', ',', '(', '#', '_':
+		s.state = inText
+	default:
+		return broken("type %q", c)
+	}
+	if s.depth > 0 {
+		if c == '>' {
+			return broken("a push within a reply")
+		}
+		return nil
+	}
+	s.top, s.spent, s.said = c, 0, 0
+	if s.starts != nil {
+		return s.starts(c)
+	}
+	return nil
+}
+
+// number takes a byte of a line that must be a number.
+func (s *scanner) number(c byte) error {
+	if s.n == len(s.line) {
+		return broken("a number of more than %d digits", s.n)
+	}
+	s.line[s.n] = c
+	s.n++
+	if c != '\n' {
+		return nil
+	}
+	n, ok := parseNumber(s.line[:s.n])
+	if !ok {
+		return broken("%q for a number", s.line[:s.n])
+	}
+	switch s.kind {
+	case ':':
+		return s.element()
+	case '$', '!', '=':
+		return s.beginBody(n)
+	}
+	return s.beginAggregate(n)
+}
+
+// parseNumber reads digits, with or without a minus, and the line's end.
+func parseNumber(line []byte) (n int64, ok bool) {
+	if len(line) < 3 || line[len(line)-2] != '\r' {
+		return 0, false
+	}
+	digits, sign := line[:len(line)-2], int64(1)
+	if digits[0] == '-' {
+		digits, sign = digits[1:], -1
+	}
+	for _, c := range digits {
+		if c < '0' || c > '9' || n > (1<<63-10)/10 {
+			return 0, false
+		}
+		n = n*10 + int64(c-'0')
+	}
+	return n * sign, len(digits) > 0
+}
+
+// text takes a byte of a line of text.
+func (s *scanner) text(c byte) error {
+	s.n++
+	last := s.last
+	s.last = c
+	switch {
+	case s.n > longestLine:
+		return broken("a line of more than %d bytes", longestLine)
+	case s.n > 1 && last == '\r' && c != '\n', c == '\n' && (s.n < 2 || last != '\r'):
+		return broken("a line that ends badly")
+	case s.kind == '_' && s.n > 2, s.kind == '#' && (s.n > 3 || s.n == 1 && c != 't' && c != 'f'):
+		return broken("type %q that is too long", s.kind)
+	case c == '\n':
+		if err := s.spend(int64(s.n), 1); err != nil {
+			return err
+		}
+		return s.element()
+	}
+	return nil
+}
+
+// beginBody begins a string of n bytes; -1 is nil.
+func (s *scanner) beginBody(n int64) error {
+	if n == -1 && s.kind == '$' {
+		return s.element()
+	}
+	if err := s.spend(n, 1); err != nil {
+		return err
+	}
+	s.body, s.state = n+2, inBody
+	return nil
+}
+
+// inBody takes bytes of a string's body and of the line's end behind it.
+func (s *scanner) inBody(p []byte) error {
+	if s.top == '>' && s.said >= 0 && s.said < len(s.word) {
+		s.said += copy(s.word[s.said:], p)
+	}
+	for i := max(0, int64(len(p))-2); i < int64(len(p)); i++ {
+		if left := s.body - i; left <= 2 && p[i] != "\n\r"[left-1] {
+			return broken("a string that ends badly")
+		}
+	}
+	if s.body -= int64(len(p)); s.body > 0 {
+		return nil
+	}
+	if s.top == '>' && s.said >= 0 {
+		if string(s.word[:]) != invalidate {
+			return broken("an unknown push")
+		}
+		s.said = -1
+	}
+	return s.element()
+}
+
+// beginAggregate begins an array, set, map or push of n elements; -1 is nil.
+func (s *scanner) beginAggregate(n int64) error {
+	if n == -1 && s.kind == '*' {
+		return s.element()
+	}
+	per := int64(1)
+	if s.kind == '%' {
+		per = 2
+	}
+	if err := s.spend(n, per*costOfElement); err != nil {
+		return err
+	}
+	switch {
+	case s.kind == '>' && n < 2:
+		return broken("a push of %d", n)
+	case n == 0:
+		return s.element()
+	case s.depth == len(s.open):
+		return broken("more than %d levels", s.depth)
+	}
+	s.open[s.depth] = n * per
+	s.depth++
+	s.state = atType
+	return nil
+}
+
+// spend counts n times cost towards the limit.
+func (s *scanner) spend(n, cost int64) error {
+	if n < 0 || n > (s.limit-s.spent)/cost {
+		return broken("a length of %d", n)
+	}
+	s.spent += n * cost
+	return nil
+}
+
+// element ends an element, and what it completes.
+func (s *scanner) element() error {
+	s.state = atType
+	if s.top == '>' && s.said == 0 && s.depth > 0 {
+		return broken("a push without a name")
+	}
+	for s.depth > 0 {
+		if s.open[s.depth-1]--; s.open[s.depth-1] > 0 {
+			return nil
+		}
+		s.depth--
+	}
+	if s.ends != nil {
+		return s.ends(s.top)
+	}
+	return nil
+}
