@@ -24,9 +24,49 @@ type Codec[V any] interface {
 }
 
 const (
-	idCBOR = 1
-	idJSON = 2
+	idCBOR   = 1
+	idJSON   = 2
+	idString = 3
+	idBytes  = 4
 )
+
+// defaultCodec is CBOR, but for strings and bytes those themselves.
+func defaultCodec[V any]() (Codec[V], error) {
+	for _, c := range []any{stringCodec{}, bytesCodec{}} {
+		if c, ok := c.(Codec[V]); ok {
+			return c, nil
+		}
+	}
+	return CBOR[V]()
+}
+
+type stringCodec struct{}
+
+func (stringCodec) ID() byte                                  { return idString }
+func (stringCodec) Append(b []byte, v string) ([]byte, error) { return append(b, v...), nil }
+func (stringCodec) Decode(data []byte) (string, error)        { return stringOf(data), nil }
+
+// bytesCodec puts a byte in front that tells nil from empty.
+type bytesCodec struct{}
+
+func (bytesCodec) ID() byte { return idBytes }
+
+func (bytesCodec) Append(b []byte, v []byte) ([]byte, error) {
+	if v == nil {
+		return append(b, 0), nil
+	}
+	return append(append(b, 1), v...), nil
+}
+
+func (bytesCodec) Decode(data []byte) ([]byte, error) {
+	switch {
+	case len(data) == 1 && data[0] == 0:
+		return nil, nil
+	case len(data) == 0 || data[0] != 1:
+		return nil, errDamaged
+	}
+	return data[1:len(data):len(data)], nil
+}
 
 // JSON is a Codec that stores values as encoding/json sees them, for those who
 // want to read them with redis-cli, or whose values are any. What JSON can not

@@ -18,11 +18,19 @@ type keys struct {
 func (n namespace) keysOf(key string) keys {
 	slot := slotOf(key)
 	tag := n.tags[slot]
-	// One string for all, and slices of it: this is on the path of every hit.
 	all := n.value + tag + "}" + key + n.lease + tag + "}" + key + n.epoch + tag + "}"
 	value := len(n.value) + len(tag) + 1 + len(key)
 	lease := value + len(n.lease) + len(tag) + 1 + len(key)
 	return keys{value: all[:value], lease: all[value:lease], epoch: all[lease:], slot: slot}
+}
+
+// readKeysOf returns the keys that a hit needs, all but the lease.
+func (n namespace) readKeysOf(key string) keys {
+	slot := slotOf(key)
+	tag := n.tags[slot]
+	all := n.value + tag + "}" + key + n.epoch + tag + "}" // one string, and slices of it
+	value := len(n.value) + len(tag) + 1 + len(key)
+	return keys{value: all[:value], epoch: all[value:], slot: slot}
 }
 
 // epochOf returns the key of a slot's epoch.

@@ -29,7 +29,7 @@ func (s *Store[V]) getSome(ctx context.Context, names []string, replies []store.
 	var commands []rueidis.Completed
 	for i, name := range names {
 		void[i] = s.tier.overdue.Has(name)
-		k := s.tier.namespace.keysOf(name)
+		k := s.tier.namespace.readKeysOf(name)
 		x, err := s.tier.join(ctx, k.slot, s.tier.Timeout, calls)
 		if err != nil {
 			replies[i].Err = err

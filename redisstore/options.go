@@ -45,7 +45,8 @@ type Options[V any] struct {
 	// programs old and new do not read each other's values. Default "eb".
 	Namespace string
 
-	// Codec turns values into bytes. Default CBOR.
+	// Codec turns values into bytes. Default CBOR; strings and []byte are
+	// stored as they are.
 	Codec Codec[V]
 
 	// MaxBytes bounds an encoded value; larger ones are refused with a

@@ -18,7 +18,7 @@ const batch = 256
 // Get is that of [store.Store]: one round trip, no script.
 func (s *Store[V]) Get(ctx context.Context, key string) (store.Record[V], error) {
 	void := s.tier.overdue.Has(key)
-	k := s.tier.namespace.keysOf(key)
+	k := s.tier.namespace.readKeysOf(key)
 	r, err := s.get(ctx, key, k)
 	s.tier.tally.Call(tally.Get, err)
 	if err != nil {

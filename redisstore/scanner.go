@@ -1,6 +1,9 @@
 package redisstore
 
-import "fmt"
+import (
+	"bytes"
+	"fmt"
+)
 
 // scanner follows messages of RESP, versions 2 and 3, in pieces as they come. It
 // is as strict as the stricter of all readers, so that none can see another
@@ -55,12 +58,35 @@ func (s *scanner) scan(p []byte) error {
 			p = p[n:]
 			continue
 		}
+		if n, err := s.quick(p); n > 0 || err != nil {
+			if err != nil {
+				return err
+			}
+			p = p[n:]
+			continue
+		}
 		if err := s.step(p[0]); err != nil {
 			return err
 		}
 		p = p[1:]
 	}
 	return nil
+}
+
+// quick takes a whole header of the commonest types at once, if p begins with
+// one, and returns its length.
+func (s *scanner) quick(p []byte) (int, error) {
+	if s.state != atType || p[0] != '$' && p[0] != '*' && p[0] != ':' {
+		return 0, nil
+	}
+	end := bytes.IndexByte(p[:min(len(p), len(s.line))], '\n')
+	if end < 0 {
+		return 0, nil
+	}
+	if err := s.begin(p[0]); err != nil {
+		return 0, err
+	}
+	return end + 1, s.header(p[1 : end+1])
 }
 
 // step takes one byte that is not of a string's body.
@@ -109,9 +135,14 @@ func (s *scanner) number(c byte) error {
 	if c != '\n' {
 		return nil
 	}
-	n, ok := parseNumber(s.line[:s.n])
+	return s.header(s.line[:s.n])
+}
+
+// header takes the number behind a type, up to the line's end.
+func (s *scanner) header(line []byte) error {
+	n, ok := parseNumber(line)
 	if !ok {
-		return broken("%q for a number", s.line[:s.n])
+		return broken("%q for a number", line)
 	}
 	switch s.kind {
 	case ':':

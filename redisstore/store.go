@@ -31,7 +31,7 @@ func New[V any](opts Options[V]) (*Store[V], error) {
 		return nil, err
 	}
 	if opts.Codec == nil {
-		if opts.Codec, err = CBOR[V](); err != nil {
+		if opts.Codec, err = defaultCodec[V](); err != nil {
 			return nil, err
 		}
 	}

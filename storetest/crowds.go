@@ -59,14 +59,14 @@ func nobodySeesThePast(x *tier) {
 }
 
 func (c *crowd) step(rng *rand.Rand, s store.Store[*Item], r *row) {
-	switch p := rng.IntN(100); {
-	case p < 50:
+	switch p := rng.IntN(1000); {
+	case p < 500:
 		c.read(s, r)
-	case p < 85:
+	case p < 850:
 		c.fill(rng, s, r)
-	case p < 93:
+	case p < 930:
 		c.change(r, func(int64) error { return s.Invalidate(c.Context(), r.key) })
-	case p < 99:
+	case p < 997:
 		c.change(r, func(v int64) error { _, err := s.Set(c.Context(), r.key, versioned(v)); return err })
 	default:
 		c.changeAll(s)
