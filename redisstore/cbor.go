@@ -21,26 +21,35 @@ func CBOR[V any]() (Codec[V], error) {
 	if err := lossOf(reflect.TypeFor[V]()); err != nil {
 		return nil, err
 	}
-	return cborCodec[V]{cborEncoding, cborDecoding}, nil
+	return cborCodec[V]{recursive: isRecursive(reflect.TypeFor[V](), nil)}, nil
 }
 
+// mostLevels bounds how deep values may be nested. What is nested deeper, or
+// contains itself, is refused: it would be followed until the stack ends, which
+// ends the process.
+const mostLevels = 256
+
+var errDeep = fmt.Errorf("nested more than %d levels deep, or contains itself", mostLevels)
+
 type cborCodec[V any] struct {
-	enc cbor.EncMode
-	dec cbor.DecMode
+	recursive bool // V may contain another V
 }
 
 func (cborCodec[V]) ID() byte { return idCBOR }
 
 func (c cborCodec[V]) Append(b []byte, v V) ([]byte, error) {
+	if c.recursive && isDeep(reflect.ValueOf(&v).Elem(), mostLevels) {
+		return nil, errDeep
+	}
 	w := bytes.NewBuffer(b)
-	if err := c.enc.NewEncoder(w).Encode(v); err != nil {
+	if err := cborEncoding.NewEncoder(w).Encode(v); err != nil {
 		return nil, err
 	}
 	return w.Bytes(), nil
 }
 
-func (c cborCodec[V]) Decode(data []byte) (v V, err error) {
-	if err = c.dec.Unmarshal(data, &v); err != nil {
+func (cborCodec[V]) Decode(data []byte) (v V, err error) {
+	if err = cborDecoding.Unmarshal(data, &v); err != nil {
 		return v, fmt.Errorf("redisstore: %w", err)
 	}
 	return v, nil
@@ -62,7 +71,7 @@ var cborEncoding = func() cbor.EncMode {
 var cborDecoding = func() cbor.DecMode {
 	mode, err := cbor.DecOptions{
 		UTF8:             cbor.UTF8DecodeInvalid,
-		MaxNestedLevels:  256,
+		MaxNestedLevels:  mostLevels,
 		MaxArrayElements: math.MaxInt32,
 		MaxMapPairs:      math.MaxInt32,
 	}.DecMode()

@@ -60,6 +60,9 @@ func (l losses) find(t reflect.Type, path []string) ([]string, string) {
 	case reflect.Slice, reflect.Array:
 		return l.find(t.Elem(), append(path, "[]"))
 	case reflect.Map:
+		if t.Key().Kind() == reflect.Pointer {
+			return append(path, "key"), "a pointer, which is not the same pointer afterwards"
+		}
 		if at, reason := l.find(t.Key(), append(path, "key")); reason != "" {
 			return at, reason
 		}
@@ -75,6 +78,9 @@ func (l losses) find(t reflect.Type, path []string) ([]string, string) {
 }
 
 func (l losses) fields(t reflect.Type, path []string) ([]string, string) {
+	if name := hidden(t, make(map[string]bool)); name != "" {
+		return append(slices.Clone(path), name), "hidden by another field of that name"
+	}
 	for i := range t.NumField() {
 		f := t.Field(i)
 		here := append(slices.Clone(path), f.Name)
@@ -94,6 +100,35 @@ func (l losses) fields(t reflect.Type, path []string) ([]string, string) {
 		}
 	}
 	return nil, ""
+}
+
+// hidden returns the name of a field that t has twice, counting those of structs
+// that are embedded: only one of them is stored.
+func hidden(t reflect.Type, names map[string]bool) string {
+	for i := range t.NumField() {
+		f := t.Field(i)
+		name, _ := tagOf(f)
+		if f.Anonymous && name == "" {
+			embedded := f.Type
+			if embedded.Kind() == reflect.Pointer {
+				embedded = embedded.Elem()
+			}
+			if embedded.Kind() == reflect.Struct && embedded != t && !marshalsItself(embedded) {
+				if twice := hidden(embedded, names); twice != "" {
+					return twice
+				}
+				continue
+			}
+		}
+		if name == "" {
+			name = f.Name
+		}
+		if names[strings.ToLower(name)] { // as decoders compare
+			return f.Name
+		}
+		names[strings.ToLower(name)] = true
+	}
+	return ""
 }
 
 // tagOf returns the name and the options of a field's tag.
