@@ -9,16 +9,23 @@ GO ?= go
 # Nested modules are not part of ./... and are visited one by one.
 NESTED := $(patsubst %/go.mod,%,$(wildcard */go.mod))
 
-.PHONY: test soak bench attack check
+.PHONY: test soak bench attack check redis
 
-test:
+test: redis
 	$(GO) test -race -timeout 9m ./...
 	@set -e; for m in $(NESTED); do echo "== $$m"; (cd $$m && $(GO) test ./...); done
 
-soak:
+soak: redis
 	EARLYBIRD_SOAK=1 $(GO) test -timeout 60m ./...
 	EARLYBIRD_SOAK=1 $(GO) test -race -cpu 1,2,4 -timeout 120m ./...
 	$(GO) run ./fuzz -targets 30s | sh -e
+
+# The tests of the shared tier start servers of their own.
+redis:
+	@command -v redis-server >/dev/null || command -v valkey-server >/dev/null || \
+	{ command -v apt-get >/dev/null && { [ "$$(id -u)" = 0 ] || sudo -n true; } && \
+	  $$([ "$$(id -u)" = 0 ] || echo sudo -n) apt-get install -y -qq redis-server; } || \
+	{ echo "redis-server is missing: apt-get install redis-server, or brew install redis"; exit 1; }
 
 attack:
 	$(GO) run ./fuzz -attack all

@@ -31,6 +31,9 @@ func isDeep(v reflect.Value, levels int) bool {
 	case reflect.Pointer:
 		return !v.IsNil() && (levels == 0 || isDeep(v.Elem(), levels-1))
 	case reflect.Slice, reflect.Array:
+		if k := v.Type().Elem().Kind(); k < reflect.Array || k == reflect.String {
+			return false // as many as there may be, they are flat
+		}
 		for i := range v.Len() {
 			if levels == 0 || isDeep(v.Index(i), levels-1) {
 				return true

@@ -30,7 +30,7 @@ func TestNew_refusesMeaninglessOptions(t *testing.T) {
 		"Namespace":     func(o *redisstore.Options[string]) { o.Namespace = "a{b}" },
 		"Namespace ":    func(o *redisstore.Options[string]) { o.Namespace = strings.Repeat("x", 65) },
 		"MaxBytes":      func(o *redisstore.Options[string]) { o.MaxBytes = -1 },
-		"MaxBytes ":     func(o *redisstore.Options[string]) { o.MaxBytes = 1 << 40 },
+		"MaxBytes ":     func(o *redisstore.Options[string]) { o.MaxBytes = 1 << 30 },
 		"Timeout":       func(o *redisstore.Options[string]) { o.Timeout = -1 },
 		"WriteTimeout":  func(o *redisstore.Options[string]) { o.WriteTimeout = -1 },
 		"Tombstone":     func(o *redisstore.Options[string]) { o.Tombstone = -1 },
