@@ -71,10 +71,8 @@ func (x call) do(commands ...rueidis.Completed) ([]rueidis.RedisResult, error) {
 	if replies == nil {
 		return nil, x.failed(x.ctx.Err())
 	}
-	for i := range replies {
-		if err := replies[i].NonRedisError(); err != nil {
-			return nil, x.failed(err)
-		}
+	if err := firstError(replies); err != nil {
+		return nil, x.failed(err)
 	}
 	x.lane.succeed()
 	return replies, nil
@@ -100,16 +98,36 @@ func (x call) carefully(commands []rueidis.Completed) []rueidis.RedisResult {
 // failed turns an error of the way into one of the tier and counts it against
 // the lane, unless it is the caller's doing.
 func (x call) failed(err error) error {
+	if x.excused() == nil {
+		x.blame(err)
+	}
+	return x.reason(err)
+}
+
+// excused returns why a failure is nobody's fault.
+func (x call) excused() error {
 	switch {
 	case x.tier.ctx.Err() != nil:
 		return store.ErrClosed
-	case x.callers && x.ctx.Err() != nil:
+	case x.callers:
 		return x.ctx.Err()
 	}
+	return nil
+}
+
+// blame counts a failure against the lane.
+func (x call) blame(err error) {
 	if x.lane.fail(x.slot) {
 		x.tier.opened(x.lane, err)
 	}
-	if x.ctx.Err() != nil {
+}
+
+// reason is the error of a call that failed with err on its way.
+func (x call) reason(err error) error {
+	switch excuse := x.excused(); {
+	case excuse != nil:
+		return excuse
+	case x.ctx.Err() != nil:
 		return tally.ErrNoAnswer
 	}
 	return fmt.Errorf("%w: %w", store.ErrUnavailable, err)
@@ -135,42 +153,4 @@ func (t *tier) run(ctx context.Context, s script, k keys, budget time.Duration, 
 	}
 	m, err := replies[0].ToMessage()
 	return m, refusal(err)
-}
-
-// join is begin for a call that travels with others, and counts as one with
-// them.
-func (t *tier) join(ctx context.Context, slot uint16, budget time.Duration, others []call) (call, error) {
-	if len(others) == 0 {
-		return t.begin(ctx, slot, budget)
-	}
-	x := others[0]
-	x.slot, x.lane = slot, t.laneOf(x.client, slot)
-	if !x.lane.admits(t.now()) {
-		return call{}, errOpen
-	}
-	return x, nil
-}
-
-// doMany is do for the commands of several calls. The replies may differ in
-// whether they came at all.
-func (x call) doMany(calls []call, commands []rueidis.Completed) []rueidis.RedisResult {
-	for i := range calls {
-		if calls[i].lane.doubt.Load() {
-			if replies := x.carefully(commands); replies != nil {
-				return replies
-			}
-			return lost(len(commands), x.ctx.Err())
-		}
-	}
-	defer x.tier.inFlight.Add(-1)
-	return x.client.DoMulti(x.ctx, commands...)
-}
-
-// lost is n replies that did not come.
-func lost(n int, err error) []rueidis.RedisResult {
-	replies := make([]rueidis.RedisResult, n)
-	for i := range replies {
-		replies[i] = rueidis.NewErrorResult(err)
-	}
-	return replies
 }

@@ -14,8 +14,10 @@ import (
 // A dead master takes its slots away and no others, and comes back as its
 // replica.
 func TestStore_survivesAFailover(t *testing.T) {
+	t.Parallel()
 	for name, strike := range map[string]func(*redistest.Server){"killed": (*redistest.Server).Kill, "stopped": (*redistest.Server).Stop} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			c := redistest.StartCluster(t, 3, true)
 			s := open(t, brisk(c.Addrs()...))
 			victim, dead, alive := c.Masters[0], "", ""
@@ -63,6 +65,7 @@ func TestStore_survivesAFailover(t *testing.T) {
 }
 
 func TestStore_followsASlotThatMoves(t *testing.T) {
+	t.Parallel()
 	c := redistest.StartCluster(t, 3, true)
 	s := open(t, patient[string](c.Addrs()...))
 	for i := range 30 {
@@ -79,6 +82,7 @@ func TestStore_followsASlotThatMoves(t *testing.T) {
 }
 
 func TestNew_oneNodeOfAClusterIsEnough(t *testing.T) {
+	t.Parallel()
 	c := redistest.StartCluster(t, 3, false)
 	opts := patient[string]()
 	opts.URL = "redis://" + c.Masters[1].Addr
@@ -87,5 +91,5 @@ func TestNew_oneNodeOfAClusterIsEnough(t *testing.T) {
 		set(t, s, fmt.Sprint(i), "v")
 		require.NoError(t, finds(t, s, fmt.Sprint(i), "v"))
 	}
-	require.Equal(t, 16, s.Stats().Parts)
+	require.Equal(t, 64, s.Stats().Parts)
 }

@@ -35,7 +35,7 @@
 // a server that accepts and never answers. After five failures in a row a server
 // is left alone: calls fail at once, while the store asks it now and then behind
 // their backs, and lets a tenth of them through at first when it answers. In a
-// Cluster this is so for each sixteenth of the slots by itself. What the server
+// Cluster this is so for each 256 slots by themselves. What the server
 // answers is no such failure, even if it is no: LOADING, READONLY, OOM. A wrong
 // password is one, because each call would try it again on a connection of its
 // own.

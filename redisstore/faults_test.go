@@ -118,18 +118,21 @@ func through(t *testing.T, s, other store.Store[string], begin, end func()) {
 }
 
 func TestStore_survivesAKilledServer(t *testing.T) {
+	t.Parallel()
 	server := redistest.Start(t)
 	s, other := open(t, brisk(server.Addr)), open(t, brisk(server.Addr))
 	through(t, s, other, server.Kill, server.Restart)
 }
 
 func TestStore_survivesAStoppedServer(t *testing.T) {
+	t.Parallel()
 	server := redistest.Start(t)
 	s, other := open(t, brisk(server.Addr)), open(t, brisk(server.Addr))
 	through(t, s, other, server.Stop, server.Continue)
 }
 
 func TestStore_survivesAPausedServer(t *testing.T) {
+	t.Parallel()
 	server := redistest.Start(t)
 	s, other := open(t, brisk(server.Addr)), open(t, brisk(server.Addr))
 	through(t, s, other,
@@ -138,6 +141,7 @@ func TestStore_survivesAPausedServer(t *testing.T) {
 }
 
 func TestStore_survivesABlackHole(t *testing.T) {
+	t.Parallel()
 	server := redistest.Start(t)
 	proxy := redistest.NewProxy(t, server.Addr)
 	s, other := open(t, brisk(proxy.Addr)), open(t, brisk(server.Addr))
@@ -145,13 +149,33 @@ func TestStore_survivesABlackHole(t *testing.T) {
 }
 
 func TestStore_survivesASlowNetwork(t *testing.T) {
+	t.Parallel()
 	server := redistest.Start(t)
 	proxy := redistest.NewProxy(t, server.Addr)
 	s, other := open(t, brisk(proxy.Addr)), open(t, brisk(server.Addr))
 	through(t, s, other, func() { proxy.Delay(600 * time.Millisecond) }, func() { proxy.Delay(0) })
 }
 
+// A batch that gets no answer is one failure, however many keys it has.
+func TestGetMany_isOneFailure(t *testing.T) {
+	t.Parallel()
+	server := redistest.Start(t)
+	proxy := redistest.NewProxy(t, server.Addr)
+	s := open(t, brisk(proxy.Addr))
+	set(t, s, "key", "v")
+	proxy.BlackHole(true)
+	keys := strings.Split(strings.Repeat("key ", 100), " ")
+	for _, r := range s.GetMany(t.Context(), keys) {
+		require.ErrorIs(t, r.Err, store.ErrUnavailable)
+	}
+	require.Zero(t, s.Stats().Opened)
+	proxy.BlackHole(false)
+	proxy.Break()
+	eventually(t, func() error { return finds(t, s, "key", "v") })
+}
+
 func TestStore_survivesBrokenConnections(t *testing.T) {
+	t.Parallel()
 	server := redistest.Start(t)
 	s := open(t, brisk(server.Addr))
 	for i := range 5 {
@@ -163,6 +187,7 @@ func TestStore_survivesBrokenConnections(t *testing.T) {
 
 // A server that is down when the program starts is no reason not to start.
 func TestNew_connectsLater(t *testing.T) {
+	t.Parallel()
 	server := redistest.Start(t)
 	server.Kill()
 	s := open(t, brisk(server.Addr))
@@ -175,6 +200,7 @@ func TestNew_connectsLater(t *testing.T) {
 }
 
 func TestStore_flushedScriptsAreSentAgain(t *testing.T) {
+	t.Parallel()
 	server := redistest.Start(t)
 	s := open(t, patient[string](server.Addr))
 	for i := range 3 {
@@ -197,6 +223,7 @@ func TestStore_flushedScriptsAreSentAgain(t *testing.T) {
 }
 
 func TestStore_evictedLeasePublishesNothing(t *testing.T) {
+	t.Parallel()
 	server := redistest.Start(t, "--maxmemory", "3mb", "--maxmemory-policy", "allkeys-random")
 	s := open(t, patient[string](server.Addr))
 	claim, err := s.Acquire(t.Context(), "key", 0, long)
@@ -227,6 +254,7 @@ func tagOf(t *testing.T, server *redistest.Server, key string) string {
 
 // A server that is out of memory stores nothing and still forgets.
 func TestStore_fullServerForgets(t *testing.T) {
+	t.Parallel()
 	server := redistest.Start(t)
 	s := open(t, patient[string](server.Addr))
 	set(t, s, "key", "v")
@@ -248,6 +276,7 @@ func TestStore_fullServerForgets(t *testing.T) {
 }
 
 func TestStore_readOnlyServerIsRead(t *testing.T) {
+	t.Parallel()
 	server := redistest.Start(t)
 	s := open(t, patient[string](server.Addr))
 	set(t, s, "key", "v")
@@ -272,6 +301,7 @@ func TestStore_readOnlyServerIsRead(t *testing.T) {
 }
 
 func TestStore_errorRepliesAreErrorsNotMisses(t *testing.T) {
+	t.Parallel()
 	for _, reply := range []string{
 		"LOADING Redis is loading the dataset in memory", "MASTERDOWN Link with MASTER is down", "NOPERM no",
 		"BUSY Redis is busy running a script", "CLUSTERDOWN The cluster is down", "ERR whatever", "",
@@ -300,6 +330,7 @@ func TestStore_errorRepliesAreErrorsNotMisses(t *testing.T) {
 // Whatever a server says, it is an error, it costs no more than a connection,
 // and when the server comes to its senses it is used again.
 func TestStore_survivesGarbage(t *testing.T) {
+	t.Parallel()
 	nothing := func(command []string) string {
 		switch command[0] {
 		case "PTTL":
@@ -336,6 +367,7 @@ func TestStore_survivesGarbage(t *testing.T) {
 }
 
 func TestStore_oneKeysReplyIsNeverAnothers(t *testing.T) {
+	t.Parallel()
 	server := redistest.Start(t)
 	s := open(t, patient[string](server.Addr))
 	set(t, s, "mine", "mine")
@@ -359,6 +391,7 @@ func TestStore_oneKeysReplyIsNeverAnothers(t *testing.T) {
 }
 
 func TestStore_wrongPassword(t *testing.T) {
+	t.Parallel()
 	server := redistest.Start(t, "--requirepass", "right")
 	opts := brisk(server.Addr)
 	opts.Password = "s3cret"
@@ -375,7 +408,7 @@ func TestStore_wrongPassword(t *testing.T) {
 	opts.Password, opts.URL, opts.Addrs = "", "redis://:right@"+server.Addr+"/3", nil
 	good := open(t, opts)
 	set(t, good, "key", "v")
-	require.NoError(t, finds(t, good, "key", "v"))
+	eventually(t, func() error { return finds(t, good, "key", "v") })
 
 	opts.URL, opts.Addrs = "", []string{server.Addr}
 	var asked atomic.Int32
@@ -386,6 +419,7 @@ func TestStore_wrongPassword(t *testing.T) {
 }
 
 func TestClose_returnsWhateverTheServerDoes(t *testing.T) {
+	t.Parallel()
 	server := redistest.Start(t)
 	s, err := redisstore.New(brisk(server.Addr))
 	require.NoError(t, err)

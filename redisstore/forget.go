@@ -131,18 +131,17 @@ func (t *tier) sendMany(ctx context.Context, work []job, budget time.Duration, c
 	if len(calls) == 0 {
 		return errs
 	}
-	for n, r := range calls[0].doMany(calls, commands) {
-		errs[sent[n]] = calls[n].confirmed(r)
+	replies, failed := doMany(calls, commands)
+	for n, i := range sent {
+		if errs[i] = failed[n]; errs[i] == nil {
+			errs[i] = confirmed(replies[n])
+		}
 	}
 	return errs
 }
 
 // confirmed returns what is wrong with the reply of a script that answers 1.
-func (x call) confirmed(r rueidis.RedisResult) error {
-	if err := r.NonRedisError(); err != nil {
-		return x.failed(err)
-	}
-	x.lane.succeed()
+func confirmed(r rueidis.RedisResult) error {
 	if isUnknown(r) {
 		return errUnknown
 	}

@@ -100,6 +100,7 @@ func TestGetMany_isOneRoundTripForEachBatch(t *testing.T) {
 }
 
 func TestStore_rawNamesAreInTheNamespace(t *testing.T) {
+	t.Parallel()
 	server := redistest.Start(t)
 	opts := patient[string](server.Addr)
 	opts.Namespace = "shop-7.v2"
@@ -122,6 +123,7 @@ func TestStore_rawNamesAreInTheNamespace(t *testing.T) {
 // What is damaged is a miss, for a single key and among many; it is counted, and
 // the next load overwrites it.
 func TestStore_damagedFramesReloadAndAreOverwritten(t *testing.T) {
+	t.Parallel()
 	server := redistest.Start(t)
 	s := open(t, patient[string](server.Addr))
 	set(t, s, "key", "intact")
@@ -175,6 +177,7 @@ func requireReload(t *testing.T, s store.Store[string]) {
 
 // Evicted epochs never come back, so what they made void stays void.
 func TestStore_lostEpochVoidsItsSlot(t *testing.T) {
+	t.Parallel()
 	server := redistest.Start(t)
 	s := open(t, patient[string](server.Addr))
 	set(t, s, "key", "old")
@@ -192,6 +195,7 @@ func TestStore_lostEpochVoidsItsSlot(t *testing.T) {
 
 // One server's clock that is set back makes no generation go back.
 func TestStore_generationsOutliveTheClock(t *testing.T) {
+	t.Parallel()
 	server := redistest.Start(t)
 	s := open(t, patient[string](server.Addr))
 	const future = 1 << 52
@@ -212,6 +216,7 @@ func TestStore_generationsOutliveTheClock(t *testing.T) {
 }
 
 func TestWait_isWokenByTheServer(t *testing.T) {
+	t.Parallel()
 	server := redistest.Start(t)
 	a, b := open(t, patient[string](server.Addr)), open(t, patient[string](server.Addr))
 	server.Do("CONFIG", "RESETSTAT")
@@ -229,6 +234,7 @@ func TestWait_isWokenByTheServer(t *testing.T) {
 
 // A server that will not tell what changes is asked instead.
 func TestStore_withoutTracking(t *testing.T) {
+	t.Parallel()
 	server := redistest.Start(t)
 	server.Do("ACL", "SETUSER", "plain", "on", ">pw", "~*", "+@all", "-client|tracking")
 	opts := patient[*item](server.Addr)

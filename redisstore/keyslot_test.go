@@ -13,6 +13,7 @@ import (
 
 // What the server says about slots is what we say.
 func TestKeysOf_agreeWithTheServer(t *testing.T) {
+	t.Parallel()
 	server := redistest.StartCluster(t, 1, false).Masters[0]
 	c, err := rueidis.NewClient(rueidis.ClientOption{InitAddress: []string{server.Addr}, ForceSingleClient: true, DisableCache: true})
 	require.NoError(t, err)

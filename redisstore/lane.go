@@ -31,7 +31,7 @@ const (
 )
 
 const (
-	lanes       = 16
+	lanes       = 64
 	mostInARow  = 5 // failures
 	rampingTime = time.Second
 	firstShare  = 0.1 // of the calls

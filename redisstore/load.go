@@ -46,7 +46,7 @@ func (s *Store[V]) ask(ctx context.Context, key string, have store.Generation, l
 		token,
 		strconv.FormatInt(milliseconds(min(life, longest)), 10),
 		strconv.FormatUint(min(uint64(have), mostGeneration-1), 10),
-		flag(s.tier.SharedLeases))
+		digit(s.tier.SharedLeases))
 	if err != nil {
 		s.tier.giveBack(k, token, err)
 		return store.Claim[V]{}, 0, err
@@ -208,7 +208,7 @@ func yes(m rueidis.RedisMessage, err error) (bool, error) {
 	return n == 1, nil
 }
 
-func flag(b bool) string {
+func digit(b bool) string {
 	if b {
 		return "1"
 	}

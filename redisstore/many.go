@@ -40,9 +40,11 @@ func (s *Store[V]) getSome(ctx context.Context, names []string, replies []store.
 		commands = append(commands, askLife(b, k), askValue(b, k))
 	}
 	if len(calls) > 0 {
-		results := calls[0].doMany(calls, commands)
+		results, errs := doMany(calls, commands)
 		for n, i := range asked {
-			replies[i].Record, replies[i].Err = s.readOne(calls[n], names[i], results[2*n:2*n+2])
+			if replies[i].Err = errs[n]; errs[n] == nil {
+				replies[i].Record, replies[i].Err = s.record(names[i], results[2*n], results[2*n+1])
+			}
 		}
 	}
 	var err error
@@ -54,15 +56,4 @@ func (s *Store[V]) getSome(ctx context.Context, names []string, replies []store.
 		}
 	}
 	s.tier.tally.Call(tally.Get, err)
-}
-
-// readOne makes a record of two of the replies to many commands.
-func (s *Store[V]) readOne(x call, name string, results []rueidis.RedisResult) (store.Record[V], error) {
-	for i := range results {
-		if err := results[i].NonRedisError(); err != nil {
-			return store.Record[V]{}, x.failed(err)
-		}
-	}
-	x.lane.succeed()
-	return s.record(name, results[0], results[1])
 }

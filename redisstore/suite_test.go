@@ -45,16 +45,19 @@ func suite(t *testing.T, opts redisstore.Options[*item]) {
 }
 
 func TestStore_keepsTheContract(t *testing.T) {
+	t.Parallel()
 	suite(t, patient[*item](redistest.Start(t).Addr))
 }
 
 func TestStore_keepsTheContractWithSharedLeases(t *testing.T) {
+	t.Parallel()
 	opts := patient[*item](redistest.Start(t).Addr)
 	opts.SharedLeases = true
 	suite(t, opts)
 }
 
 func TestStore_keepsTheContractInACluster(t *testing.T) {
+	t.Parallel()
 	c := redistest.StartCluster(t, 3, false)
 	suite(t, patient[*item](c.Addrs()...))
 }

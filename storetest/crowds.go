@@ -38,7 +38,7 @@ func nobodySeesThePast(x *tier) {
 	for i := range 4 {
 		c.rows = append(c.rows, &row{key: fmt.Sprint("row", i), changing: make(chan struct{}, 1)})
 	}
-	rounds := 300
+	rounds := 150
 	if x.suite.Virtual {
 		rounds = 1000
 	}
