@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
-	"log/slog"
 	"math/rand/v2"
 	"net"
 	"strings"
@@ -22,7 +21,6 @@ type link struct {
 	limit   int64 // on what one reply may take
 	options rueidis.ClientOption
 	dialer  func(ctx context.Context, network, addr string) (net.Conn, error)
-	logger  *slog.Logger
 	refused func(error)
 
 	client  atomic.Pointer[client]

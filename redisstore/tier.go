@@ -56,7 +56,6 @@ func newTier(o Options[struct{}], p place) *tier {
 		place:  p,
 		limit:  replyLimit(o.MaxBytes),
 		dialer: o.Dial,
-		logger: o.Logger,
 		refused: func(err error) {
 			t.tally.RefusedReplies.Add(1)
 			t.log(slog.LevelWarn, "the server broke the protocol", err)

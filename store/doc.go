@@ -51,8 +51,8 @@
 // A tier is an optimisation. Every method but Wait, InvalidateAll and Close
 // returns within a budget of some tens of milliseconds that the implementation
 // sets for itself, or when ctx ends, if that is earlier and ctx has a deadline
-// that says so; a mere cancellation may be noticed as late as the budget. This
-// holds whatever the network does: also while it dials, and before a server that
+// that says so; a mere cancellation may be noticed as late as the budget. (An
+// implementation may need one budget for each some hundred keys.) This holds whatever the network does: also while it dials, and before a server that
 // accepts and never answers.
 //
 // That the tier holds nothing is not an error, and an error never means that it

@@ -1,9 +1,10 @@
 -- flush, of one slot; its epoch is the only key that is used
 --> 1
 --
--- A slot without an epoch has nothing that counts.
+-- A slot without an epoch has nothing that counts. That is also what a server
+-- comes to that is out of memory: it refuses to store, and still deletes.
 local e = epoch()
 if not e then return 1 end
-local next = above(e)
-redis.call('SET', KEYS[3], text(next), 'PX', text(EPOCH_LIFE))
+local r = redis.pcall('SET', KEYS[3], text(above(e)), 'PX', text(EPOCH_LIFE))
+if r.err then redis.call('DEL', KEYS[3]) end
 return 1
