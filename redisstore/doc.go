@@ -26,6 +26,9 @@
 // the servers' time all together, during which they serve others. Besides the
 // values there are up to 16,384 epochs of some 100 bytes.
 //
+// There is one connection to each server, on which concurrent calls share
+// writes.
+//
 // Those who wait for another's load are told by the server (client tracking), or
 // ask every 15ms or so where it refuses to tell.
 //

@@ -37,7 +37,7 @@ func (w *writes) take() (all []string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, s := range w.all {
-		if !strings.Contains(s, "PING") { // to a connection that was idle
+		if !strings.Contains(s, "PING") && !strings.Contains(s, "HELLO") { // to a connection that is idle, or new
 			all = append(all, s)
 		}
 	}

@@ -87,6 +87,7 @@ func (t *tier) clientOptions(p place) rueidis.ClientOption {
 		DialCtxFn:           t.link.dial,
 		OnInvalidations:     t.waiters.push,
 		DisableRetry:        true,
+		PipelineMultiplex:   -1,      // one connection to a server, so that later calls come later
 		CacheSizeEachConn:   1 << 10, // nothing is kept in it
 		ReadBufferEachConn:  64 << 10,
 		WriteBufferEachConn: 64 << 10,
