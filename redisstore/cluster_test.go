@@ -18,7 +18,7 @@ func TestStore_survivesAFailover(t *testing.T) {
 	for name, strike := range map[string]func(*redistest.Server){"killed": (*redistest.Server).Kill, "stopped": (*redistest.Server).Stop} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c := redistest.StartCluster(t, 3, true)
+			c := redistest.StartCluster(t, 3, true, redistest.FastFailover...)
 			s := open(t, brisk(c.Addrs()...))
 			victim, dead, alive := c.Masters[0], "", ""
 			for i := range 100 {

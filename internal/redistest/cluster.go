@@ -20,13 +20,14 @@ type Cluster struct {
 }
 
 // StartCluster starts a Cluster of masters that share the slots evenly, with a
-// replica each if asked for. A node that is silent for half a second is failed
-// over.
+// replica each if asked for. A node may be silent for 15s before the others call
+// it dead, or busy machines would fail over by themselves; give FastFailover for
+// less.
 func StartCluster(t testing.TB, masters int, replicas bool, args ...string) *Cluster {
 	t.Helper()
 	c := &Cluster{t: t}
 	args = append([]string{
-		"--cluster-enabled", "yes", "--cluster-node-timeout", "500",
+		"--cluster-enabled", "yes", "--cluster-node-timeout", "15000",
 		"--cluster-require-full-coverage", "no", "--cluster-replica-validity-factor", "0",
 	}, args...)
 	for range masters {
@@ -41,6 +42,9 @@ func StartCluster(t testing.TB, masters int, replicas bool, args ...string) *Clu
 	c.join()
 	return c
 }
+
+// FastFailover has a node called dead that is silent for half a second.
+var FastFailover = []string{"--cluster-node-timeout", "500"}
 
 func (c *Cluster) nodes() []*Server {
 	return append(c.Masters[:len(c.Masters):len(c.Masters)], c.Replicas...)
