@@ -22,9 +22,10 @@
 //
 // A hit is two commands in one write, PTTL and MGET of the value and its slot's
 // epoch, and no script. A load is two scripts, to acquire and to publish, Set and
-// Invalidate are one each. InvalidateAll is 16,384 short scripts, about 65ms of
-// the servers' time all together, during which they serve others. Besides the
-// values there are up to 16,384 epochs of some 100 bytes.
+// Invalidate are one each; a script takes a server some 15µs when it is busy with
+// them. InvalidateAll is 16,384 short ones, about a quarter of a second of the
+// servers' time all together, during which they serve others. Besides the values
+// there are up to 16,384 epochs of some 100 bytes.
 //
 // There is one connection to each server, on which concurrent calls share
 // writes.
@@ -59,7 +60,7 @@
 // because it trusts its server's lengths, and everything that is stored is
 // bounded before it is decoded.
 //
-// The user in the server's ACL needs get, mget, pttl, exists, set, del, pexpire,
+// The user in the server's ACL needs get, getrange, mget, pttl, exists, set, del, pexpire,
 // time, eval, evalsha, ping, hello, client and cluster, on the keys that begin
 // with the namespace.
 package redisstore

@@ -154,7 +154,7 @@ func confirmed(r rueidis.RedisResult) error {
 }
 
 // InvalidateAll is that of [store.Store]. It raises the epoch of each slot that
-// has one: 16,384 short scripts, some 4µs of a server's time each.
+// has one, by 16,384 short scripts.
 func (s *Store[V]) InvalidateAll(ctx context.Context) error {
 	t := s.tier
 	if err := t.usable(ctx); err != nil {

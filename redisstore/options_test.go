@@ -62,7 +62,7 @@ func TestNew_speaksTLSAsAUserOfTheACL(t *testing.T) {
 		"--tls-cert-file", filepath.Join(dir, "cert.pem"), "--tls-key-file", filepath.Join(dir, "key.pem"),
 		"--tls-ca-cert-file", filepath.Join(dir, "cert.pem"))
 	// All that a user of this package needs:
-	server.Do("ACL", "SETUSER", "cache", "on", ">p@ss/word", "resetkeys", "~shop:*", "+get", "+mget", "+pttl", "+exists",
+	server.Do("ACL", "SETUSER", "cache", "on", ">p@ss/word", "resetkeys", "~shop:*", "+get", "+getrange", "+mget", "+pttl", "+exists",
 		"+set", "+del", "+pexpire", "+time", "+eval", "+evalsha", "+ping", "+hello", "+select", "+client", "+cluster")
 
 	opts := patient[string]()

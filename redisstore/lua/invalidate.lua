@@ -5,14 +5,6 @@
 -- and only the tombstone is refused.
 local keep = tonumber(ARGV[1])
 
-local e = epoch()
-local _, generation = stored()
-local lent
-if e then
-  local _, _, g = lease(e)
-  lent = g
-end
 redis.call('DEL', KEYS[1], KEYS[2])
-local next = above(generation, e, lent)
-redis.pcall('SET', KEYS[1], 'EB\1T' .. stamp(next, e or 0), 'PX', text(keep))
+redis.pcall('SET', KEYS[1], 'EB\1T' .. stamp(above(now()), epoch or 0), 'PX', text(keep))
 return 1

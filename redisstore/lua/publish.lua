@@ -2,14 +2,10 @@
 --> 1 if it was stored, 0 if the lease is lost
 local token, body, keep = ARGV[1], ARGV[2], tonumber(ARGV[3])
 
-local e = epoch()
-if not e then return 0 end
-local held, holder, lent = lease(e)
 if held ~= 'L' or holder ~= token then return 0 end
-local _, generation = stored()
 if generation and generation >= lent then return 0 end
 
-begin(keep)
-redis.call('SET', KEYS[1], 'EB\1V' .. stamp(lent, e) .. body, 'PX', text(keep))
+begin(keep, lent)
+redis.call('SET', KEYS[1], 'EB\1V' .. stamp(lent, epoch) .. body, 'PX', text(keep))
 redis.call('DEL', KEYS[2])
 return 1
