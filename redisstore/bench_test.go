@@ -27,7 +27,7 @@ func BenchmarkHit(b *testing.B) {
 	bare, err := rueidis.NewClient(rueidis.ClientOption{
 		InitAddress: []string{server.Addr}, DisableRetry: true,
 		OnInvalidations:    func([]rueidis.RedisMessage) {},
-		ReadBufferEachConn: 64 << 10, WriteBufferEachConn: 64 << 10,
+		ReadBufferEachConn: 64 << 10, WriteBufferEachConn: 64 << 10, PipelineMultiplex: -1,
 	})
 	require.NoError(b, err)
 	defer bare.Close()
