@@ -10,16 +10,25 @@ GO ?= go
 # Nested modules are not part of ./... and are visited one by one.
 NESTED := $(patsubst %/go.mod,%,$(wildcard */go.mod))
 
-.PHONY: test soak bench bench-all attack check
+.PHONY: test soak bench bench-all attack check redis
 
-test:
+test: redis
 	$(GO) test -race -timeout 9m ./...
 	@set -e; for m in $(NESTED); do echo "== $$m"; (cd $$m && $(GO) test ./...); done
 
-soak:
+soak: redis
 	EARLYBIRD_SOAK=1 $(GO) test -timeout 60m ./...
 	EARLYBIRD_SOAK=1 $(GO) test -race -cpu 1,2,4 -timeout 120m ./...
 	$(GO) run ./fuzz -targets 30s | sh -e
+
+# The tests of the shared tier start servers of their own.
+redis:
+	@command -v redis-server >/dev/null || command -v valkey-server >/dev/null || { \
+	  as_root=; [ "$$(id -u)" = 0 ] || as_root="sudo -n"; \
+	  command -v apt-get >/dev/null && $$as_root true && \
+	    { $$as_root apt-get install -y -qq redis-server || \
+	      { $$as_root apt-get update -qq && $$as_root apt-get install -y -qq redis-server; }; }; } || \
+	{ echo "redis-server is missing: apt-get install redis-server, or brew install redis"; exit 1; }
 
 attack:
 	$(GO) run ./fuzz -attack all

@@ -1,0 +1,116 @@
+package redistest
+
+import (
+	"fmt"
+	"net"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Cluster is a Redis Cluster.
+type Cluster struct {
+	Masters  []*Server // in the order of their slots
+	Replicas []*Server // of the masters, one each, or none
+
+	t testing.TB
+}
+
+// StartCluster starts a Cluster of masters that share the slots evenly, with a
+// replica each if asked for. A node may be silent for 15s before the others call
+// it dead, or busy machines would fail over by themselves; give FastFailover for
+// less.
+func StartCluster(t testing.TB, masters int, replicas bool, args ...string) *Cluster {
+	t.Helper()
+	c := &Cluster{t: t}
+	args = append([]string{
+		"--cluster-enabled", "yes", "--cluster-node-timeout", "15000",
+		"--cluster-require-full-coverage", "no", "--cluster-replica-validity-factor", "0",
+	}, args...)
+	for range masters {
+		c.Masters = append(c.Masters, launch(t, args...))
+		if replicas {
+			c.Replicas = append(c.Replicas, launch(t, args...))
+		}
+	}
+	for _, s := range c.nodes() {
+		s.await()
+	}
+	c.join()
+	return c
+}
+
+// FastFailover has a node called dead that is silent for half a second.
+var FastFailover = []string{"--cluster-node-timeout", "500"}
+
+func (c *Cluster) nodes() []*Server {
+	return append(c.Masters[:len(c.Masters):len(c.Masters)], c.Replicas...)
+}
+
+// Addrs returns the addresses of all nodes.
+func (c *Cluster) Addrs() (addrs []string) {
+	for _, s := range c.nodes() {
+		addrs = append(addrs, s.Addr)
+	}
+	return addrs
+}
+
+// join makes one Cluster of the nodes.
+func (c *Cluster) join() {
+	c.t.Helper()
+	n := len(c.Masters)
+	for i, s := range c.nodes() {
+		s.Do("CLUSTER", "SET-CONFIG-EPOCH", strconv.Itoa(i+1))
+	}
+	for i, s := range c.Masters {
+		s.Do("CLUSTER", "ADDSLOTSRANGE", strconv.Itoa(i*16384/n), strconv.Itoa((i+1)*16384/n-1))
+	}
+	host, port, err := net.SplitHostPort(c.Masters[0].Addr)
+	require.NoError(c.t, err)
+	for _, s := range c.nodes()[1:] {
+		s.Do("CLUSTER", "MEET", host, port)
+	}
+	c.await("all must know each other", func(s *Server) bool {
+		return strings.Contains(s.Do("CLUSTER", "INFO"), fmt.Sprintf("cluster_known_nodes:%d", len(c.nodes())))
+	})
+	for i, s := range c.Replicas {
+		id := c.Masters[i].Do("CLUSTER", "MYID")
+		c.eventually("a replica must find its master", func() bool {
+			_, err := s.Try("CLUSTER", "REPLICATE", id)
+			return err == nil
+		})
+	}
+	c.await("the cluster must be well", func(s *Server) bool {
+		return strings.Contains(s.Do("CLUSTER", "INFO"), "cluster_state:ok")
+	})
+	for _, s := range c.Replicas {
+		c.eventually("a replica must be in step", func() bool {
+			return strings.Contains(s.Do("INFO", "replication"), "master_link_status:up")
+		})
+	}
+}
+
+// MasterOf returns the master that has a slot, as things were at the start.
+func (c *Cluster) MasterOf(slot uint16) *Server {
+	return c.Masters[int(slot)*len(c.Masters)/16384]
+}
+
+// await waits until ok for every node.
+func (c *Cluster) await(what string, ok func(*Server) bool) {
+	c.t.Helper()
+	for _, s := range c.nodes() {
+		c.eventually(what, func() bool { return ok(s) })
+	}
+}
+
+func (c *Cluster) eventually(what string, ok func() bool) {
+	c.t.Helper()
+	for deadline := time.Now().Add(30 * time.Second); !ok(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			c.t.Fatal(what)
+		}
+	}
+}

@@ -1,0 +1,95 @@
+package redisstore_test
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/earlybird-cache/earlybird/internal/redistest"
+)
+
+// A dead master takes its slots away and no others, and comes back as its
+// replica.
+func TestStore_survivesAFailover(t *testing.T) {
+	t.Parallel()
+	for name, strike := range map[string]func(*redistest.Server){"killed": (*redistest.Server).Kill, "stopped": (*redistest.Server).Stop} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := redistest.StartCluster(t, 3, true, redistest.FastFailover...)
+			s := open(t, brisk(c.Addrs()...))
+			victim, dead, alive := c.Masters[0], "", ""
+			for i := range 100 {
+				key := fmt.Sprint("key", i)
+				set(t, s, key, "before")
+				if tagOf(t, victim, key) != "evicted" {
+					dead = key
+				} else {
+					alive = key
+				}
+			}
+			require.NotEmpty(t, dead)
+			require.NotEmpty(t, alive)
+			if name == "stopped" {
+				defer victim.Continue()
+			}
+			strike(victim)
+			failed, served := 0, 0
+			eventually(t, func() error {
+				began := time.Now()
+				if finds(t, s, alive, "before") == nil {
+					served++
+				}
+				_, err := s.Set(t.Context(), dead, value("after"))
+				require.Less(t, time.Since(began), 2*soon)
+				if err != nil {
+					failed++
+				}
+				return err
+			})
+			t.Logf("%d failed, %d served by the others meanwhile, %+v", failed, served, s.Stats())
+			require.Positive(t, failed)
+			require.Positive(t, served, "the other masters are not left alone")
+			eventually(t, func() error { return finds(t, s, dead, "after") })
+			eventually(t, func() error { return finds(t, s, alive, "before") })
+			eventually(t, func() error {
+				if s.Stats().Open > 0 {
+					return errors.New("still open")
+				}
+				return nil
+			})
+		})
+	}
+}
+
+func TestStore_followsASlotThatMoves(t *testing.T) {
+	t.Parallel()
+	c := redistest.StartCluster(t, 3, true)
+	s := open(t, patient[string](c.Addrs()...))
+	for i := range 30 {
+		set(t, s, fmt.Sprint(i), "v")
+	}
+	for _, replica := range c.Replicas {
+		replica.Do("CLUSTER", "FAILOVER")
+	}
+	for i := range 30 {
+		eventually(t, func() error { return finds(t, s, fmt.Sprint(i), "v") })
+		eventually(t, func() error { return s.Invalidate(t.Context(), fmt.Sprint(i)) })
+		require.NoError(t, finds(t, s, fmt.Sprint(i), ""))
+	}
+}
+
+func TestNew_oneNodeOfAClusterIsEnough(t *testing.T) {
+	t.Parallel()
+	c := redistest.StartCluster(t, 3, false)
+	opts := patient[string]()
+	opts.URL = "redis://" + c.Masters[1].Addr
+	s := open(t, opts)
+	for i := range 50 {
+		set(t, s, fmt.Sprint(i), "v")
+		require.NoError(t, finds(t, s, fmt.Sprint(i), "v"))
+	}
+	require.Equal(t, 64, s.Stats().Parts)
+}

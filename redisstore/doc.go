@@ -1,0 +1,66 @@
+// Package redisstore is the shared tier of package store on Redis or Valkey, one
+// server or a Cluster.
+//
+//	tier, err := redisstore.New(redisstore.Options[*User]{URL: "redis://cache:6379"})
+//	...
+//	users, err := earlybird.New(loadUser, earlybird.Options[*User]{TTL: time.Minute, Store: tier})
+//
+// # What is stored
+//
+// A value is one string with all that is known of it: its generation, its lives,
+// what its load cost, its full key, a checksum. What does not verify, whatever
+// has damaged it, is a miss, is counted, and is overwritten by the next load. A
+// key of the user's is three of the server's, in the slot that it would have
+// itself: see keys.go. All of them end by themselves.
+//
+// No clock but the server's counts. Lives are kept by its expiry, and generations
+// are its time in microseconds, or one more than what is there if that is higher:
+// so they rise although a clock is set back. After a failover to a server whose
+// clock is behind, that holds for every key of which something is left.
+//
+// # What it costs
+//
+// A hit is two commands in one write, PTTL and MGET of the value and its slot's
+// epoch, and no script. A load is two scripts, to acquire and to publish, Set and
+// Invalidate are one each; a script takes a server some 15µs when it is busy with
+// them. InvalidateAll is 16,384 short ones, about a quarter of a second of the
+// servers' time all together, during which they serve others. Besides the values
+// there are up to 16,384 epochs of some 100 bytes.
+//
+// There is one connection to each server, on which concurrent calls share
+// writes.
+//
+// Those who wait for another's load are told by the server (client tracking), or
+// ask every 15ms or so where it refuses to tell.
+//
+// # When the server is slow or gone
+//
+// Each call has a budget, and comes back by then also while connecting, and from
+// a server that accepts and never answers. After five failures in a row a server
+// is left alone: calls fail at once, while the store asks it now and then behind
+// their backs, and lets a tenth of them through at first when it answers. In a
+// Cluster this is so for each 256 slots by themselves. What the server
+// answers is no such failure, even if it is no: LOADING, READONLY, OOM. A wrong
+// password is one, because each call would try it again on a connection of its
+// own.
+//
+// An invalidation that fails is tried again, after 1s, 5s and then every minute,
+// and as soon as the server is back; meanwhile this store finds nothing under
+// its key. [Store.Stats] shows how many wait. Lives are the last resort: when the
+// process ends first, others find the old value until it expires.
+//
+// Redis replicates asynchronously. A failover may lose what was stored or
+// invalidated last; a lost lease publishes nothing, and a lost invalidation of
+// the last moment is like one that was never made.
+//
+// # Trust
+//
+// Whoever can write to the server can give the caches any value. What he can not
+// do is make them fail: replies are checked before the client library sees them,
+// because it trusts its server's lengths, and everything that is stored is
+// bounded before it is decoded.
+//
+// The user in the server's ACL needs get, getrange, mget, pttl, exists, set, del, pexpire,
+// time, eval, evalsha, ping, hello, client and cluster, on the keys that begin
+// with the namespace.
+package redisstore

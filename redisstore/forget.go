@@ -1,0 +1,188 @@
+package redisstore
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/redis/rueidis"
+
+	"github.com/earlybird-cache/earlybird/internal/tally"
+	"github.com/earlybird-cache/earlybird/store"
+)
+
+// Invalidate is that of [store.Store].
+func (s *Store[V]) Invalidate(ctx context.Context, names ...string) error {
+	t := s.tier
+	ctx = context.WithoutCancel(ctx)
+	if err := t.usable(ctx); err != nil {
+		return err
+	}
+	mark := t.overdue.Mark()
+	failed, err := t.forget(ctx, names, t.WriteTimeout)
+	t.tally.Call(tally.Invalidate, err)
+	if err == store.ErrClosed {
+		return err
+	}
+	t.overdue.Confirm(without(names, failed), mark)
+	if len(failed) == 0 {
+		return nil
+	}
+	e := &store.PendingError{Lost: t.overdue.Add(failed), Err: err}
+	e.Keys = without(failed, e.Lost)
+	return e
+}
+
+// without returns those of names that are not among the others.
+func without(names, others []string) []string {
+	if len(others) == 0 {
+		return names
+	}
+	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return slices.Contains(others, name) })
+}
+
+// forget invalidates names in batches and returns those for which that failed,
+// and why for one of them.
+func (t *tier) forget(ctx context.Context, names []string, budget time.Duration) (failed []string, err error) {
+	for some := range slices.Chunk(names, batch) {
+		bad, why := t.forgetSome(ctx, some, budget)
+		if failed = append(failed, bad...); why != nil {
+			err = why
+		}
+	}
+	return failed, err
+}
+
+// forgetNow makes up for an overdue invalidation.
+func (t *tier) forgetNow(ctx context.Context, name string) error {
+	mark := t.overdue.Mark()
+	_, err := t.forget(ctx, []string{name}, t.Timeout)
+	if err == nil {
+		t.overdue.Confirm([]string{name}, mark)
+	}
+	return err
+}
+
+// forgetAgain is for the ladder.
+func (t *tier) forgetAgain(ctx context.Context, names []string) (failed []string) {
+	failed, _ = t.forget(ctx, names, t.WriteTimeout)
+	return failed
+}
+
+func (t *tier) forgetSome(ctx context.Context, names []string, budget time.Duration) (failed []string, err error) {
+	keep := strconv.FormatInt(milliseconds(t.Tombstone), 10)
+	work := make([]job, len(names))
+	for i, name := range names {
+		work[i] = job{keys: t.namespace.keysOf(name), args: []string{keep}}
+	}
+	for i, why := range t.runMany(ctx, invalidateScript, work, budget) {
+		if why != nil {
+			failed, err = append(failed, names[i]), why
+		}
+	}
+	return failed, err
+}
+
+// job is one run of a script among many.
+type job struct {
+	keys keys
+	args []string
+}
+
+// runMany runs a script that answers 1 for each of the jobs, in one write for
+// each server, and returns what went wrong with each.
+func (t *tier) runMany(ctx context.Context, s script, work []job, budget time.Duration) []error {
+	errs := t.sendMany(ctx, work, budget, func(b rueidis.Builder, j job) rueidis.Completed {
+		return s.command(b, j.keys, j.args...)
+	})
+	var again []job
+	var which []int
+	for i, err := range errs {
+		if err == errUnknown {
+			again, which = append(again, work[i]), append(which, i)
+		}
+	}
+	if len(again) > 0 {
+		full := t.sendMany(ctx, again, budget, func(b rueidis.Builder, j job) rueidis.Completed {
+			return s.full(b, j.keys, j.args...)
+		})
+		for n, i := range which {
+			errs[i] = full[n]
+		}
+	}
+	return errs
+}
+
+func (t *tier) sendMany(ctx context.Context, work []job, budget time.Duration, command func(rueidis.Builder, job) rueidis.Completed) []error {
+	errs := make([]error, len(work))
+	var calls []call
+	var sent []int
+	var commands []rueidis.Completed
+	for i, j := range work {
+		x, err := t.join(ctx, j.keys.slot, budget, calls)
+		if err != nil {
+			errs[i] = err
+			continue
+		}
+		calls, sent = append(calls, x), append(sent, i)
+		commands = append(commands, command(x.client.B(), j))
+	}
+	if len(calls) == 0 {
+		return errs
+	}
+	replies, failed := doMany(calls, commands)
+	for n, i := range sent {
+		if errs[i] = failed[n]; errs[i] == nil {
+			errs[i] = confirmed(replies[n])
+		}
+	}
+	return errs
+}
+
+// confirmed returns what is wrong with the reply of a script that answers 1.
+func confirmed(r rueidis.RedisResult) error {
+	if isUnknown(r) {
+		return errUnknown
+	}
+	m, err := r.ToMessage()
+	ok, err := yes(m, refusal(err))
+	if err == nil && !ok {
+		return errNonsense
+	}
+	return err
+}
+
+// InvalidateAll is that of [store.Store]. It raises the epoch of each slot that
+// has one, by 16,384 short scripts.
+func (s *Store[V]) InvalidateAll(ctx context.Context) error {
+	t := s.tier
+	if err := t.usable(ctx); err != nil {
+		return err
+	}
+	mark := t.overdue.Mark()
+	err := t.flush(ctx)
+	t.tally.Call(tally.Invalidate, err)
+	if err == nil {
+		t.overdue.ConfirmAll(mark)
+	}
+	return err
+}
+
+func (t *tier) flush(ctx context.Context) error {
+	work := make([]job, 0, batch)
+	for slot := range uint16(slots) {
+		epoch := t.namespace.epochOf(slot)
+		work = append(work, job{keys: keys{value: epoch, lease: epoch, epoch: epoch, slot: slot}})
+		if len(work) < batch {
+			continue
+		}
+		for _, err := range t.runMany(ctx, flushScript, work, t.WriteTimeout) {
+			if err != nil {
+				return err
+			}
+		}
+		work = work[:0]
+	}
+	return ctx.Err()
+}

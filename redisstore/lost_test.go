@@ -1,0 +1,112 @@
+package redisstore_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/earlybird-cache/earlybird/internal/redistest"
+	"github.com/earlybird-cache/earlybird/store"
+)
+
+// A lease that was granted after its caller had given up would keep the whole
+// fleet waiting; it is given back.
+func TestAcquire_lostLeaseIsGivenBack(t *testing.T) {
+	t.Parallel()
+	server := redistest.Start(t)
+	proxy := redistest.NewProxy(t, server.Addr)
+	s, other := open(t, brisk(proxy.Addr)), open(t, patient[string](server.Addr))
+	set(t, s, "warm", "v")
+	proxy.Delay(300 * time.Millisecond)
+	_, err := s.Acquire(t.Context(), "key", 0, time.Hour)
+	require.ErrorIs(t, err, store.ErrUnavailable)
+	eventually(t, func() error {
+		c, err := other.Acquire(t.Context(), "key", 0, time.Hour)
+		if err == nil && c.Outcome != store.Granted {
+			err = fmt.Errorf("%v for %v", c.Outcome, c.Left)
+		}
+		return err
+	})
+}
+
+// Who waits behind a connection that has gone silent does not wait for ever.
+func TestWait_behindABlackHole(t *testing.T) {
+	t.Parallel()
+	server := redistest.Start(t)
+	proxy := redistest.NewProxy(t, server.Addr)
+	s, other := open(t, brisk(proxy.Addr)), open(t, patient[string](server.Addr))
+	claim, err := other.Acquire(t.Context(), "key", 0, time.Hour)
+	require.NoError(t, err)
+	woken := make(chan error, 1)
+	set(t, s, "warm", "v")
+	before := s.Stats().Waits.Done
+	go func() { woken <- s.Wait(context.Background(), "key", 0) }()
+	eventually(t, func() error {
+		if s.Stats().Waits.Done == before {
+			return fmt.Errorf("not waiting")
+		}
+		return nil
+	})
+	proxy.BlackHole(true)
+	require.NoError(t, other.Publish(t.Context(), claim.Lease, value("v")))
+	select {
+	case err := <-woken:
+		if err != nil {
+			require.ErrorIs(t, err, store.ErrUnavailable)
+		}
+	case <-time.After(20 * time.Second):
+		require.Fail(t, "it waits for a server that is not there")
+	}
+}
+
+// A publish that its sender gave up may still arrive, before or after a change:
+// in the end the old value is gone.
+func TestPublish_lateOneIsFenced(t *testing.T) {
+	t.Parallel()
+	server := redistest.Start(t)
+	s, other := open(t, brisk(server.Addr)), open(t, patient[string](server.Addr))
+	for range 5 {
+		set(t, s, "warm", "v")
+		var claim store.Claim[string]
+		eventually(t, func() (err error) {
+			claim, err = s.Acquire(t.Context(), "key", 0, time.Hour)
+			return err
+		})
+		require.Equal(t, store.Granted, claim.Outcome)
+		server.Stop()
+		require.ErrorIs(t, s.Publish(t.Context(), claim.Lease, value("old")), store.ErrUnavailable)
+		changed := make(chan error)
+		go func() { changed <- other.Invalidate(t.Context(), "key") }()
+		server.Continue()
+		require.NoError(t, <-changed)
+		set(t, s, "warm", "w") // behind the publish, on the same connection or after it
+		require.NoError(t, finds(t, other, "key", ""))
+	}
+}
+
+// Two instances elected for the same refresh cost one load: the second adopts.
+func TestAcquire_theSecondInstanceAdopts(t *testing.T) {
+	t.Parallel()
+	server := redistest.Start(t)
+	a, b := open(t, patient[string](server.Addr)), open(t, patient[string](server.Addr))
+	set(t, a, "key", "v1")
+	held, err := b.Get(t.Context(), "key")
+	require.NoError(t, err)
+	claim, err := a.Acquire(t.Context(), "key", held.Generation, long)
+	require.NoError(t, err)
+	require.Equal(t, store.Granted, claim.Outcome)
+	next := value("v2")
+	next.Life = 30 * time.Second
+	require.NoError(t, a.Publish(t.Context(), claim.Lease, next))
+	second, err := b.Acquire(t.Context(), "key", held.Generation, long)
+	require.NoError(t, err)
+	require.Equal(t, store.Found, second.Outcome)
+	require.Equal(t, "v2", second.Record.Value)
+	require.LessOrEqual(t, second.Record.Left, 30*time.Second)
+
+	cold := open(t, patient[string](server.Addr))
+	require.NoError(t, finds(t, cold, "key", "v2"), "written although the old value was still there")
+}

@@ -1,0 +1,178 @@
+package storetest_test
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/earlybird-cache/earlybird/store"
+	"github.com/earlybird-cache/earlybird/storetest"
+)
+
+// mutant is a store with something wrong with it.
+type mutant struct {
+	store.Store[*storetest.Item]
+	wrong string
+}
+
+// wrongs are what can be wrong, each with a promise that it breaks.
+var wrongs = map[string]string{
+	"publishes without a lease":     "InvalidateFencesLoads",
+	"keeps the lease when it fails": "FailLetsTheNextTry",
+	"forgets nothing":               "InvalidateForgets",
+	"forgets all but some":          "InvalidateOfManyKeys",
+	"never wakes":                   "WaiterIsWokenByPublish",
+	"mixes up many":                 "GetManyAnswersInOrder",
+	"shares values":                 "ValuesAreCopies",
+	"takes nil for an absence":      "NilIsAValue",
+	"counts from the wrong end":     "RecordTravelsUnchanged",
+	"loses costs":                   "RecordTravelsUnchanged",
+	"finds what the caller has":     "NewerRecordIsFound",
+	"does not say that it cools":    "FailCoolsDown",
+	"takes keys for the same":       "AnyStringIsAKey",
+	"ignores contexts":              "DoneContextIsNoticed",
+	"keeps everything for ever":     "LifeRunsOut",
+	"flushes nothing":               "InvalidateAllForgets",
+	"is late to forget":             "NobodySeesWhatWasBeforeAChange",
+}
+
+func (m mutant) is(wrong string) bool { return m.wrong == wrong }
+
+func (m mutant) name(key string) string {
+	if m.is("takes keys for the same") {
+		return strings.ReplaceAll(strings.Trim(key, "{}"), "#", "")
+	}
+	return key
+}
+
+func (m mutant) context(ctx context.Context) context.Context {
+	if m.is("ignores contexts") {
+		return context.WithoutCancel(ctx)
+	}
+	return ctx
+}
+
+func (m mutant) bend(r store.Record[*storetest.Item]) store.Record[*storetest.Item] {
+	switch {
+	case m.is("takes nil for an absence") && r.Value == nil:
+		r.Kind = store.Absent
+	case m.is("counts from the wrong end"):
+		r.Left = r.Life - r.Left
+	case m.is("loses costs"):
+		r.Cost = 0
+	case m.is("shares values") && r.Value != nil:
+		r.Value = &theOne
+	}
+	return r
+}
+
+var theOne storetest.Item
+
+func (m mutant) Get(ctx context.Context, key string) (store.Record[*storetest.Item], error) {
+	r, err := m.Store.Get(m.context(ctx), m.name(key))
+	return m.bend(r), err
+}
+
+func (m mutant) GetMany(ctx context.Context, keys []string) []store.Reply[*storetest.Item] {
+	rs := m.Store.GetMany(m.context(ctx), keys)
+	if m.is("mixes up many") && len(rs) > 1 {
+		rs[0], rs[1] = rs[1], rs[0]
+	}
+	return rs
+}
+
+func (m mutant) Acquire(ctx context.Context, key string, have store.Generation, life time.Duration) (store.Claim[*storetest.Item], error) {
+	if m.is("finds what the caller has") && have > 0 {
+		have--
+	}
+	c, err := m.Store.Acquire(m.context(ctx), m.name(key), have, life)
+	if c.Outcome == store.Granted {
+		c.Lease.Key = key
+	}
+	c.Cooling = c.Cooling && !m.is("does not say that it cools")
+	return c, err
+}
+
+func (m mutant) Publish(ctx context.Context, l store.Lease, r store.Record[*storetest.Item]) error {
+	if m.is("keeps everything for ever") {
+		r.Life = 1 << 60
+	}
+	l.Key = m.name(l.Key)
+	err := m.Store.Publish(m.context(ctx), l, r)
+	if m.is("publishes without a lease") && err == store.ErrLost {
+		_, err = m.Store.Set(ctx, l.Key, r)
+	}
+	return err
+}
+
+func (m mutant) Fail(ctx context.Context, l store.Lease, coolDown time.Duration) error {
+	if m.is("keeps the lease when it fails") {
+		return nil
+	}
+	return m.Store.Fail(ctx, l, coolDown)
+}
+
+func (m mutant) Wait(ctx context.Context, key string, have store.Generation) error {
+	if m.is("never wakes") {
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	return m.Store.Wait(ctx, key, have)
+}
+
+func (m mutant) Invalidate(ctx context.Context, keys ...string) error {
+	switch {
+	case m.is("forgets nothing"):
+		return nil
+	case m.is("forgets all but some") && len(keys) > 256:
+		keys = keys[:256]
+	case m.is("is late to forget"):
+		time.AfterFunc(2*time.Millisecond, func() { m.Store.Invalidate(ctx, keys...) })
+		return nil
+	}
+	return m.Store.Invalidate(ctx, keys...)
+}
+
+func (m mutant) InvalidateAll(ctx context.Context) error {
+	if m.is("flushes nothing") {
+		return nil
+	}
+	return m.Store.InvalidateAll(ctx)
+}
+
+const mutantVar = "EARLYBIRD_TEST_MUTANT"
+
+// TestMutant is run by the test below, in a process of its own, to fail.
+func TestMutant(t *testing.T) {
+	wrong, ok := os.LookupEnv(mutantVar)
+	if !ok {
+		t.Skip("for TestSuite_noticesWhatIsWrong")
+	}
+	open := opener(storetest.Options[*storetest.Item]{Latency: 50 * time.Microsecond})
+	storetest.Suite{Virtual: true, Open: func(t *testing.T) func() store.Store[*storetest.Item] {
+		client := open(t)
+		return func() store.Store[*storetest.Item] { return mutant{client(), wrong} }
+	}}.Run(t)
+}
+
+func TestSuite_noticesWhatIsWrong(t *testing.T) {
+	run := func(wrong, promise string) (string, error) {
+		cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run", "^TestMutant$/^"+promise+"$", "-test.v", "-test.timeout", "60s")
+		cmd.Env = append(os.Environ(), mutantVar+"="+wrong)
+		out, err := cmd.CombinedOutput()
+		return string(out), err
+	}
+	for wrong, promise := range wrongs {
+		out, err := run(wrong, promise)
+		require.Error(t, err, "a store that %s keeps %s:\n%s", wrong, promise, out)
+		require.Contains(t, out, promise)
+		out, err = run("", promise)
+		require.NoError(t, err, "a good store breaks %s:\n%s", promise, out)
+		require.Contains(t, out, "--- PASS: TestMutant/"+promise)
+	}
+}
