@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/earlybird-cache/earlybird/memstore"
-	"github.com/earlybird-cache/earlybird/xfetch"
 )
 
 // Loader asks the origin for key's value. It returns ErrNotFound, possibly
@@ -241,6 +240,7 @@ func (c *Cache[V]) serve(key string, e *entry[V], now int64) glance[V] {
 	if now >= e.expiry {
 		state, how = Stale, staleHit
 	}
+	e.hear(now)
 	a := glance[V]{Result: c.result(e, state, now)}
 	if c.draw(e, now) && e.elect(now, satAdd(now, c.leaseLife())) {
 		a.elected = e
@@ -260,8 +260,8 @@ func (c *Cache[V]) serve(key string, e *entry[V], now int64) glance[V] {
 // draw reports whether this read is due to refresh e. What has expired always
 // is.
 func (c *Cache[V]) draw(e *entry[V], now int64) bool {
-	scale, left := e.scale(c.opts.Beta), time.Duration(e.expiry-now)
-	return left <= xfetch.Window(scale) && e.isSpared(now) && xfetch.Due(left, scale, c.opts.Rand())
+	aim, left := e.aim(c.opts.Beta), time.Duration(e.expiry-now)
+	return left <= aim.Window() && e.isSpared(now) && aim.Due(left, c.opts.Rand())
 }
 
 // result returns e's value and what is known of it.

@@ -33,8 +33,9 @@ type entry[V any] struct {
 
 // rare is what few entries need to know of themselves.
 type rare struct {
-	long   string // the key, if it does not fit name
-	weight uint32 // if Options.Weigh says so
+	long   string  // the key, if it does not fit name
+	weight uint32  // if Options.Weigh says so
+	habits *habits // if Options.Refresh asks for them
 
 	// resume is the instant before which nobody starts a refresh: in the future
 	// while one runs, which makes it a lease that ends by itself, and while
@@ -122,8 +123,18 @@ func (e *entry[V]) scale(beta float64) time.Duration {
 
 // hush sets quiet, before the entry is published.
 func (e *entry[V]) hush(beta float64) {
-	early := max(int64(xfetch.Window(e.scale(beta))), slack(e.expiry-e.written))
-	e.quiet.Store(max(satAdd(e.expiry, -early), never+1))
+	quiet := e.beforeWindow(e.aim(beta))
+	if h := e.habits(); h != nil {
+		quiet = min(quiet, h.listens)
+	}
+	e.quiet.Store(quiet)
+}
+
+// beforeWindow is the instant until which no draw with the given aim can
+// succeed, and the published clock may tell.
+func (e *entry[V]) beforeWindow(a xfetch.Aim) int64 {
+	early := max(int64(a.Window()), slack(e.expiry-e.written))
+	return max(satAdd(e.expiry, -early), never+1)
 }
 
 // learn makes the entry's recompute dearer than it seemed.
@@ -137,7 +148,13 @@ func (e *entry[V]) learn(cost time.Duration) {
 func (e *entry[V]) elect(now, until int64) bool {
 	r := e.more()
 	resume := r.resume.Load()
-	return now >= resume && r.resume.CompareAndSwap(resume, until)
+	if now < resume || !r.resume.CompareAndSwap(resume, until) {
+		return false
+	}
+	if r.habits != nil {
+		r.habits.hush(now)
+	}
+	return true
 }
 
 // spare lets the next reader who draws well try again.

@@ -11,6 +11,7 @@ import (
 	"github.com/earlybird-cache/earlybird/bloom"
 	"github.com/earlybird-cache/earlybird/hotkeys"
 	"github.com/earlybird-cache/earlybird/keyshape"
+	"github.com/earlybird-cache/earlybird/xfetch"
 )
 
 // Off switches an option off. It is untyped and fits durations, floats and
@@ -44,6 +45,14 @@ type Options[V any] struct {
 	// Beta is XFetch's eagerness: above 1 refreshes earlier, below 1 later.
 	// Default 1. When off, values are refreshed only once they have expired.
 	Beta float64
+
+	// Refresh is where draws aim. xfetch.Classic, the default, aims at expiry: it
+	// refreshes hot keys earlier than it need, and keys read less than a dozen
+	// times per load often too late. xfetch.Deadline learns what loads take and
+	// how often a key is read, and starts in time with the same probability at
+	// any rate; it costs some 130 bytes an entry. "go run ./sim plan" compares
+	// them.
+	Refresh xfetch.Rule
 
 	// StaleWhileRevalidate is how long past its expiry a value is still served
 	// while a refresh runs behind it. Default off.
@@ -157,6 +166,9 @@ func (o Options[V]) filled() (Options[V], error) {
 	f.duration("TTL", &o.TTL, 0, "is required and must be at least 1ms", time.Millisecond)
 	f.float("Jitter", &o.Jitter, 0.1, 1)
 	f.float("Beta", &o.Beta, 1, math.MaxFloat64)
+	if err := o.Refresh.Validate(); err != nil {
+		f.fail("Refresh", o.Refresh, err.Error())
+	}
 	f.optional(&o.NegativeTTL, min(30*time.Second, o.TTL))
 	f.duration("LoadTimeout", &o.LoadTimeout, 10*time.Second, "cannot be off: a load without a bound can hold its key for ever", 1)
 	f.optional(&o.StaleWhileRevalidate, Off)

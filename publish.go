@@ -125,6 +125,9 @@ func (c *Cache[V]) succeed(e, old *entry[V], cost time.Duration) {
 	default:
 		e.delta.Store(int64(c.mean.cost()))
 	}
+	if c.opts.Refresh.Late > 0 {
+		e.inherit(c.opts.Refresh, c.opts.Beta, old, cost)
+	}
 	if old != nil {
 		old.retire()
 	}

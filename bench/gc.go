@@ -51,7 +51,7 @@ func collected(make kind) func(job) (sample, error) {
 			return nil, err
 		}
 		defer c.end()
-		if err := c.stock(j.Entries, o); err != nil {
+		if err := c.stock(j.Entries, o.value); err != nil {
 			return nil, err
 		}
 		alive := liveHeap()

@@ -21,7 +21,7 @@ func hits(make kind) opener {
 // ready warms the trial, whose cache is c, and gives it the popular keys to read.
 func (t *trial) ready(w *workload, c *cache) error {
 	t.keys = w.popular()
-	err := c.stock(w.products, w.origin())
+	err := c.stock(w.products, w.origin().value)
 	if err == nil {
 		err = t.warm(w.products, c)
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"strings"
 )
 
 // The figures of memory.
@@ -41,7 +42,8 @@ func heapOf(make kind) func(job) (sample, error) {
 		if err != nil {
 			return nil, err
 		}
-		if err := c.stock(j.Entries, o); err != nil {
+		apart := func(key string) string { return strings.Clone(key[valueAt:]) }
+		if err := c.stock(j.Entries, apart); err != nil {
 			return nil, err
 		}
 		kept, held := liveHeap()-before, float64(c.held())
@@ -50,20 +52,23 @@ func heapOf(make kind) func(job) (sample, error) {
 			return nil, errors.New("it holds nothing")
 		}
 		return sample{
-			bytesPerEntry: kept/held - keyLen, // a value is part of its key, see origin.value
+			bytesPerEntry: kept/held - float64(keyLen+valueLen),
 			heldPerEntry:  held / float64(j.Entries),
 		}, nil
 	}
 }
 
+// valueLen is the bytes of a value in heapOf.
+const valueLen = keyLen - valueAt
+
 // stock stores n products, under keys that nobody else keeps, until the cache
 // holds no more for being given them again.
-func (c *cache) stock(n int, o *origin) error {
+func (c *cache) stock(n int, value func(key string) string) error {
 	for before := -1; c.held() > before && before < n; {
 		before = c.held()
 		for i := range n {
 			key := keyOf(i)
-			if !c.set(key, o.value(key)) {
+			if !c.set(key, value(key)) {
 				return errors.New("a value could not be set")
 			}
 		}

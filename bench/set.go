@@ -32,7 +32,7 @@ func replaces(make kind) opener {
 		if err != nil {
 			return nil, err
 		}
-		if err := c.stock(w.products, o); err != nil {
+		if err := c.stock(w.products, o.value); err != nil {
 			c.end()
 			return nil, err
 		}

@@ -61,7 +61,7 @@ func weathered(make kind) func(context.Context, *workload) (sample, error) {
 			return nil, err
 		}
 		defer c.end()
-		if err := c.stock(w.products, o); err != nil {
+		if err := c.stock(w.products, o.value); err != nil {
 			return nil, err
 		}
 		s, figures := storm{cache: c, origin: o, workload: w}, sample{}

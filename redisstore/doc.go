@@ -2,8 +2,8 @@
 // server or a Cluster.
 //
 //	tier, err := redisstore.New(redisstore.Options[*User]{URL: "redis://cache:6379"})
-//	...
-//	users, err := earlybird.New(loadUser, earlybird.Options[*User]{TTL: time.Minute, Store: tier})
+//
+// The read path of package earlybird does not call it yet.
 //
 // # What is stored
 //
@@ -22,8 +22,7 @@
 //
 // A hit is two commands in one write, PTTL and MGET of the value and its slot's
 // epoch, and no script. A load is two scripts, to acquire and to publish, Set and
-// Invalidate are one each; a script takes a server some 15µs when it is busy with
-// them. InvalidateAll is 16,384 short ones, about a quarter of a second of the
+// Invalidate are one each. InvalidateAll is 16,384 short ones, about a quarter of a second of the
 // servers' time all together, during which they serve others. Besides the values
 // there are up to 16,384 epochs of some 100 bytes.
 //
