@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/earlybird-cache/earlybird"
+	"github.com/earlybird-cache/earlybird/xfetch"
 )
 
 // served: if memory certainly holds the answer, the read got it from there.
@@ -152,7 +153,7 @@ func (c *court) elected(r *Read, s source) error {
 		return broken(Early, "%v says that it started a refresh, but there is none", r)
 	case early:
 		return c.electedOnce(r)
-	case r.Result.State == earlybird.Fresh && r.Verb != Peek && c.mustRefresh(r, s):
+	case r.Result.State == earlybird.Fresh && r.Verb != Peek && !c.Deadline && c.mustRefresh(r, s):
 		return broken(Early, "%v started no refresh with at most %v to go", r, c.TTL-(r.Start.At-s.done.At))
 	}
 	return nil
@@ -181,9 +182,14 @@ func (c *court) electedOnce(r *Read) error {
 }
 
 // window is how long before its expiry a value that took cost to load can at
-// most be refreshed: beta*cost*-ln(u), for the least u that can be drawn.
+// most be refreshed: beta*cost*-ln(u), for the least u that can be drawn, and with
+// the deadline rule a share of its life more.
 func (c *court) window(cost time.Duration) time.Duration {
-	return time.Duration(c.Beta*float64(cost)*-math.Log(c.leastDraw())) + time.Microsecond
+	w := time.Duration(c.Beta*float64(cost)*-math.Log(c.leastDraw())) + time.Microsecond
+	if c.Deadline {
+		w += time.Duration(xfetch.Deadline.Reach * float64(c.TTL))
+	}
+	return w
 }
 
 // loadNear reports whether a load of the key ran at the instant of r, or

@@ -10,7 +10,15 @@ import (
 	"github.com/earlybird-cache/earlybird"
 	"github.com/earlybird-cache/earlybird/bloom"
 	"github.com/earlybird-cache/earlybird/keyshape"
+	"github.com/earlybird-cache/earlybird/xfetch"
 )
+
+func (p Profile) rule() xfetch.Rule {
+	if p.Deadline {
+		return xfetch.Deadline
+	}
+	return xfetch.Classic
+}
 
 // Options returns the options of a cache of this profile.
 func (p Profile) Options(seed uint64) (earlybird.Options[Value], error) {
@@ -21,6 +29,7 @@ func (p Profile) Options(seed uint64) (earlybird.Options[Value], error) {
 		Jitter:       p.Jitter,
 		NegativeTTL:  p.NegativeTTL,
 		Beta:         p.Beta,
+		Refresh:      p.rule(),
 		LoadTimeout:  p.LoadTimeout,
 		MaxLoads:     p.MaxLoads,
 		MaxLoadRate:  p.MaxLoadRate,

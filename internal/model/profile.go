@@ -15,6 +15,7 @@ type Profile struct {
 
 	TTL, NegativeTTL, LoadTimeout      time.Duration
 	Jitter, Beta                       float64
+	Deadline                           bool // xfetch's rule, not the classic one
 	MaxLoads, MaxEntries, MaxNegatives int
 	MaxLoadRate                        float64 // 0: off
 	MaxBytes                           int64   // 0: off; otherwise in place of MaxEntries

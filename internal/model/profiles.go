@@ -119,7 +119,10 @@ func terms() []Profile {
 	renewing.Revalidates, renewing.Clones, renewing.Reading = true, true, 0.9
 	renewing.TTL, renewing.StaleWhileRevalidate = 300*time.Millisecond, 100*time.Millisecond
 
-	return []Profile{varied, renewing}
+	timely := usual("timely")
+	timely.Deadline, timely.Reading, timely.Rows = true, 0.95, 3
+
+	return []Profile{varied, renewing, timely}
 }
 
 func clocks() []Profile {
