@@ -41,8 +41,8 @@ const (
 	filled       = 4 // entries to a bucket when the cache is full: 2 % find their buckets taken
 	leastBuckets = 1 << 7
 	mostBuckets  = 1 << 24
-	takeover     = 16 // one try in so many takes a place that is in use
-	turns        = 64 // while all entries are replaced
+	takeover     = 16  // one try in so many takes a place that is in use
+	turns        = 512 // while all entries are replaced
 )
 
 // newTable returns a table that grows with what is held, up to room for entries.
