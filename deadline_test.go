@@ -30,7 +30,7 @@ func play(t *testing.T, rule xfetch.Rule, rate float64, lives int) (p played) {
 			loads.Add(1)
 			time.Sleep(load)
 			return 0, nil
-		}, Options[int]{TTL: life, Jitter: Off, Refresh: rule, Rand: rng.Float64})
+		}, Options[int]{TTL: life, Jitter: Off, Refresh: rule})
 		const learning = 3 // generations
 		mustRead := func() State {
 			r, err := c.Lookup(context.Background(), "k")
@@ -63,8 +63,8 @@ func TestRefresh_deadlineIsInTimeAtAnyRate(t *testing.T) {
 		classicWaits, deadlineWaits float64 // per life
 		loads                       float64 // per life, at most
 	}{
-		{rate: 0.5, lives: 400, classicWaits: 0.9, deadlineWaits: 0.03, loads: 1.5},
-		{rate: 5, lives: 100, classicWaits: 0.4, deadlineWaits: 0.02, loads: 1.2},
+		{rate: 0.5, lives: 400, classicWaits: 0.8, deadlineWaits: 0.03, loads: 1.5},
+		{rate: 5, lives: 100, classicWaits: 0.45, deadlineWaits: 0.02, loads: 1.2},
 		{rate: 200, lives: 20, deadlineWaits: 0, loads: 1.1},
 	} {
 		classic, deadline := play(t, xfetch.Classic, row.rate, row.lives), play(t, xfetch.Deadline, row.rate, row.lives)

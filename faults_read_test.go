@@ -38,7 +38,7 @@ var readEdits = []edit{
 	}, {
 		"cache.go", `if c.draw(e, now) && e.elect(now, satAdd(now, c.leaseLife())) {`,
 		`if c.draw(e, now) && e.elect(now, satAdd(now, c.leaseLife())) || planted("elect whoever draws well") &&
-		xfetch.Due(time.Duration(e.expiry-now), e.scale(c.opts.Beta), c.opts.Rand()) {`,
+		e.aim(c.opts.Beta).Due(time.Duration(e.expiry-now), c.opts.Rand()) {`,
 	}, {
 		"load.go", `	if len(l.flights) > 0 {
 		c.launch(l)

@@ -92,10 +92,13 @@ func TestGate_lessUrgentLoadsDoNotOvertakeWhenTheRampWidens(t *testing.T) {
 			in := arrive(t, g, 4, urgent, admitted)
 			waiting := arrive(t, g, 1, urgent, queued)
 			time.Sleep(11 * time.Second)
+			synctest.Wait()
 			waiting = append(waiting, arrive(t, g, 1, urgent, queued)...)
 			time.Sleep(700 * time.Millisecond) // for a fifth there is room since 10.3s, for a sixth since 18.7s
+			synctest.Wait()
 			require.Len(t, waiting[0].heard, 1)
 			time.Sleep(7100 * time.Millisecond)
+			synctest.Wait()
 			late := arrive(t, g, 1, p, queued)[0]
 			require.Empty(t, late.heard)
 			for _, v := range append(in, waiting[0]) {

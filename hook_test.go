@@ -262,6 +262,11 @@ func TestHooks_panicOfACallIsTheCallersOnly(t *testing.T) {
 			close(let)
 			wg.Wait()
 			armed.Store(false)
+			require.Eventually(t, func() bool { // a load may end after the reader who panicked
+				c.gate.mu.Lock()
+				defer c.gate.mu.Unlock()
+				return c.gate.running == [priorities]int{}
+			}, 5*time.Second, time.Millisecond)
 			requireIdle(t, c)
 			require.Equal(t, "k", mustGet(t, c, "k"))
 			require.NoError(t, c.Set(ctx, "k", "v"))

@@ -17,7 +17,7 @@ func TestTTLFor_offForgetsWhatWasThere(t *testing.T) {
 		"an early refresh": func(c *Cache[string]) {
 			time.Sleep(time.Minute / 2)
 			require.Equal(t, Early, mustLookup(t, c, "k").State)
-			time.Sleep(time.Second)
+			time.Sleep(2 * time.Second)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
