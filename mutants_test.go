@@ -33,7 +33,7 @@ func TestMutants(t *testing.T) {
 			t.Parallel()
 			atOnce <- struct{}{}
 			defer func() { <-atOnce }()
-			out, err := runMutant(t, bin, fault, "-model.runs=100", "-model.storm=100000")
+			out, err := runMutant(t, bin, fault, "-model.runs=300", "-model.storm=100000")
 			require.Error(t, err, "the model test does not notice")
 			_, what, found := strings.Cut(out, "broken promise: ")
 			require.True(t, found, "it failed for another reason:\n%s", out)
