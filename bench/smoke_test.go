@@ -88,9 +88,10 @@ func TestBench_measuresEverySubject(t *testing.T) {
 
 func checkLine(t *testing.T, r row, l line) {
 	if l.Failure != "" {
-		// hot's W-TinyLFU keeps a hundredth. The shards of a small sturdyc are
-		// filled too unevenly.
-		require.Regexp(t, "^(hot-wtinylfu|sturdyc.*)$", l.Subject, l.Failure)
+		// A peer may hold less than it was given: hot's W-TinyLFU keeps a hundredth,
+		// the shards of a small sturdyc fill unevenly, ristretto drops what comes
+		// while it is busy.
+		require.Regexp(t, "^(hot-|sturdyc|ristretto)", l.Subject, l.Failure)
 		return
 	}
 	require.Len(t, l.Figures, len(r.columns))
