@@ -141,8 +141,9 @@ const (
 	Fresh  State = iota // memory
 	Early               // memory, and this read started a refresh behind it
 	Stale               // memory, past its expiry
+	Shared              // the shared tier, which this read asked
 	Loaded              // a load that this read started
-	Joined              // a load that another read started
+	Joined              // a load, or a question to the shared tier, that another read started
 )
 
 // Result is a value and what is known of it.

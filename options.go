@@ -11,6 +11,7 @@ import (
 	"github.com/earlybird-cache/earlybird/bloom"
 	"github.com/earlybird-cache/earlybird/hotkeys"
 	"github.com/earlybird-cache/earlybird/keyshape"
+	"github.com/earlybird-cache/earlybird/store"
 	"github.com/earlybird-cache/earlybird/xfetch"
 )
 
@@ -147,6 +148,24 @@ type Options[V any] struct {
 	// HotKeys finds out which keys are read most; ask it, or Stats. nil does not.
 	HotKeys *hotkeys.Tracker
 
+	// Store is the tier that this cache shares with others: see packages store
+	// and redisstore. nil is none. Closing the cache does not close it.
+	Store store.Store[V]
+
+	// NearTTL is how long what Store said is served from memory before Store is
+	// asked again, shortened by Jitter. It bounds how long this cache serves what
+	// another one has changed. Default 5s; when off, as long as the value lives.
+	NearTTL time.Duration
+
+	// MaxWait bounds how long a read waits for another cache's load of its key.
+	// After that it asks the origin, and what that brings is kept in memory only.
+	// Default 3s, or LoadTimeout if that is less; when off, nobody waits.
+	MaxWait time.Duration
+
+	// Outage is what becomes of reads that find nothing in memory while Store
+	// can not be asked. The zero value asks the origin.
+	Outage Outage
+
 	// OnError is told of every load and refresh that failed. Whoever waits for
 	// the load waits for OnError too: it should be quick. Logger is told likewise,
 	// at most once a second.
@@ -157,6 +176,35 @@ type Options[V any] struct {
 	// for concurrent use and not panic. With Now set, no goroutine keeps time.
 	Now  func() time.Time
 	Rand func() float64
+}
+
+// Outage says what becomes of reads that find nothing in memory while the shared
+// tier can not be asked.
+type Outage uint8
+
+const (
+	// Origin asks the origin, through the gate. What it brings is kept in memory
+	// for at most 30s, and asked for again once the tier is back.
+	Origin Outage = iota
+
+	// StaleOnly serves what has expired within StaleIfError or
+	// StaleWhileRevalidate, and fails otherwise: the origin hears nothing.
+	StaleOnly
+
+	// Fail fails with store.ErrUnavailable.
+	Fail
+)
+
+func (o Outage) String() string {
+	switch o {
+	case Origin:
+		return "Origin"
+	case StaleOnly:
+		return "StaleOnly"
+	case Fail:
+		return "Fail"
+	}
+	return "unknown Outage"
 }
 
 // filled returns o with its defaults filled in and everything that is off set
@@ -173,6 +221,11 @@ func (o Options[V]) filled() (Options[V], error) {
 	f.duration("LoadTimeout", &o.LoadTimeout, 10*time.Second, "cannot be off: a load without a bound can hold its key for ever", 1)
 	f.optional(&o.StaleWhileRevalidate, Off)
 	f.optional(&o.StaleIfError, Off)
+	f.optional(&o.NearTTL, 5*time.Second)
+	f.optional(&o.MaxWait, min(3*time.Second, o.LoadTimeout))
+	if o.Outage > Fail {
+		f.fail("Outage", o.Outage, "must be Origin, StaleOnly or Fail")
+	}
 	f.optional(&o.Ramp, min(2*time.Second, o.LoadTimeout/2))
 	f.float("MaxLoadRate", &o.MaxLoadRate, Off, math.MaxFloat64)
 	f.optionalInt(&o.MaxLoads, 128)

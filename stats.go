@@ -8,6 +8,7 @@ import (
 
 	"github.com/earlybird-cache/earlybird/bloom"
 	"github.com/earlybird-cache/earlybird/hotkeys"
+	"github.com/earlybird-cache/earlybird/store"
 )
 
 // Stats is what a cache has counted since it was made. Counters only grow;
@@ -23,9 +24,10 @@ type Stats struct {
 	NegativeHits uint64 // a remembered absence
 	Malformed    uint64 // refused for the key's length or shape
 	Refused      uint64 // refused by the guard
+	Shared       uint64 // served by the shared tier, which this read asked
 	Loaded       uint64 // served by a load that this read started
 	Joined       uint64 // served by a load, or its result, that another read started
-	Absent       uint64 // the load found the key absent
+	Absent       uint64 // the load, or the shared tier, found the key absent
 	Failed       uint64 // the load failed, panicked, timed out or was recursive
 	Shed         uint64 // refused by the gate: ErrOverloaded
 	Left         uint64 // the caller's context ended first
@@ -50,6 +52,17 @@ type Stats struct {
 	Episodes        uint64        // miss episodes begun, see Amplification
 	EpisodeLoads    uint64        // loads started in them
 
+	// The shared tier, as this cache sees it.
+	Adopted    uint64      // records of others taken into memory
+	Renewed    uint64      // copies in memory that the tier confirmed before NearTTL was over
+	Denied     uint64      // early refreshes left to another cache that was at it
+	Waited     uint64      // loads that waited for another cache's
+	Unleased   uint64      // loads without the tier's leave, not stored there: MaxWait was over, or the tier not to be asked
+	Lost       uint64      // loaded values that the tier refused: a change had come in between
+	TierErrors uint64      // questions that it did not answer
+	TierDown   bool        // the last one was not answered
+	Store      store.Stats // of Options.Store, which others may use too; zero without one
+
 	// What is held.
 	Values    int           // values in memory, expired ones included
 	Negatives int           // absences in memory, likewise
@@ -62,7 +75,7 @@ type Stats struct {
 // Requests returns the number of reads that have ended: Get and Lookup, not
 // Peek.
 func (s Stats) Requests() uint64 {
-	return s.Hits + s.Early + s.Stale + s.NegativeHits + s.Malformed + s.Refused + s.Loaded +
+	return s.Hits + s.Early + s.Stale + s.NegativeHits + s.Malformed + s.Refused + s.Shared + s.Loaded +
 		s.Joined + s.Absent + s.Failed + s.Shed + s.Left + s.Closed
 }
 
@@ -116,6 +129,7 @@ const (
 	negativeHit
 	malformed
 	refusedByGuard
+	shared
 	loaded
 	joined
 	originAbsent
@@ -202,6 +216,6 @@ func (t *tally) addTo(s *Stats) {
 	}
 	s.Hits, s.Early, s.Stale, s.NegativeHits = n[hit], n[earlyHit], n[staleHit], n[negativeHit]
 	s.Malformed, s.Refused = n[malformed], n[refusedByGuard]
-	s.Loaded, s.Joined, s.Absent = n[loaded], n[joined], n[originAbsent]
+	s.Shared, s.Loaded, s.Joined, s.Absent = n[shared], n[loaded], n[joined], n[originAbsent]
 	s.Failed, s.Shed, s.Left, s.Closed = n[failed], n[shed], n[left], n[closed]
 }
