@@ -43,6 +43,7 @@ type Cache[V any] struct {
 	reporter  *reporter
 	life      *life
 	mean      meanCost
+	tier      *tier[V]
 
 	refreshes, refreshFailures, fenced atomic.Uint64
 }
@@ -73,6 +74,7 @@ func New[V any](load Loader[V], opts Options[V]) (*Cache[V], error) {
 		reporter:  newReporter(opts.Name, opts.OnError, opts.Logger),
 		life:      newLife(),
 	}
+	c.tier = newTier(opts, c.reporter.report)
 	c.table = newTable[V](opts.MaxEntries)
 	if c.values, err = c.newValues(); err != nil {
 		return nil, err
@@ -175,7 +177,7 @@ func (c *Cache[V]) Peek(key string) (Result[V], bool) {
 func (c *Cache[V]) read(ctx context.Context, key string, e *entry[V]) (Result[V], error) {
 	a := c.look(ctx, key, e)
 	if a.elected != nil {
-		c.refresh(ctx, election[V]{key, a.elected})
+		c.refresh(ctx, a.renews, election[V]{key, a.elected})
 	}
 	if a.missing {
 		return c.fetch(ctx, key)
@@ -189,6 +191,7 @@ type glance[V any] struct {
 	err     error
 	missing bool      // nothing
 	elected *entry[V] // the reader is to refresh this
+	renews  bool      // by asking the shared tier again, no more
 }
 
 // look goes from the cheapest answer to the dearest: the value in memory, the
@@ -226,12 +229,12 @@ func (c *Cache[V]) without(how class, err error) glance[V] {
 	return glance[V]{err: err}
 }
 
-// servable reports whether e answers a read: before its expiry, within
-// StaleWhileRevalidate after it, and within StaleIfError while loads fail.
+// servable reports whether e answers a read: while it is fresh, within
+// StaleWhileRevalidate after its expiry, and within StaleIfError while loads fail.
 func (c *Cache[V]) servable(e *entry[V], now int64) bool {
 	past := time.Duration(now - e.expiry)
-	return past < 0 || past < c.opts.StaleWhileRevalidate ||
-		past < c.opts.StaleIfError && e.isBackingOff(now)
+	return e.isFresh(now) || past >= 0 && (past < c.opts.StaleWhileRevalidate ||
+		past < c.opts.StaleIfError && e.isBackingOff(now))
 }
 
 // serve answers a read of key with e. If the read draws well, it is elected to
@@ -243,9 +246,10 @@ func (c *Cache[V]) serve(key string, e *entry[V], now int64) glance[V] {
 	}
 	e.hear(now)
 	a := glance[V]{Result: c.result(e, state, now)}
-	if c.draw(e, now) && e.elect(now, satAdd(now, c.leaseLife())) {
-		a.elected = e
-		if how == hit {
+	due := c.draw(e, now)
+	if (due || e.isToRenew(now)) && e.elect(now, satAdd(now, c.leaseLife())) {
+		a.elected, a.renews = e, !due
+		if how == hit && due {
 			a.State, how = Early, earlyHit
 		}
 	}
@@ -280,6 +284,8 @@ func (c *Cache[V]) leaseLife() int64 {
 func (c *Cache[V]) deliver(ctx context.Context, s seat[V]) (Result[V], error) {
 	state, how := Joined, joined
 	switch {
+	case s.again:
+		return Result[V]{}, errAgain
 	case s.err == ErrOverloaded:
 		return c.end(shed, s.err)
 	case s.err == ErrClosed:
@@ -292,6 +298,8 @@ func (c *Cache[V]) deliver(ctx context.Context, s seat[V]) (Result[V], error) {
 		return c.end(failed, s.err)
 	case s.stale:
 		state, how = Stale, staleHit
+	case s.led && s.shared:
+		state, how = Shared, shared
 	case s.led && !s.found:
 		state, how = Loaded, loaded
 	}

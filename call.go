@@ -5,6 +5,8 @@ import (
 	"runtime/debug"
 	"slices"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 )
 
 // outcome is what a loader call brought for one key.
@@ -130,14 +132,27 @@ func (l *load[V]) conclude() {
 		return
 	}
 	l.timer.Stop()
-	answered := false
+	answered := l.settle()
+	c.gate.report(answered)
+	c.flights.land(l.flights...)
+}
+
+// settle settles l's flights, and reports whether the origin has answered for one
+// of them.
+func (l *load[V]) settle() (answered bool) {
+	var g errgroup.Group
+	g.SetLimit(atOnce)
 	for _, f := range l.flights {
 		o := l.outcome(f)
 		answered = answered || o.err == nil || absent(o.err)
-		c.settle(f, o)
+		if l.cache.tier == nil || len(l.flights) == 1 {
+			l.cache.settle(f, o)
+			continue
+		}
+		g.Go(func() error { l.cache.settle(f, o); return nil })
 	}
-	c.gate.report(answered)
-	c.flights.land(l.flights...)
+	_ = g.Wait()
+	return answered
 }
 
 // outcome returns what f was brought in the end.
@@ -160,16 +175,20 @@ func (l *load[V]) outcome(f *flight[V]) outcome[V] {
 
 // terms asks the user how long v is to live and what it weighs.
 func (c *Cache[V]) terms(key string, v V) terms {
-	t := terms{life: c.opts.TTL, weight: 1}
+	t := terms{life: c.opts.TTL, weight: c.weigh(key, v)}
 	if c.opts.TTLFor != nil {
 		if life := c.opts.TTLFor(key, v); life != 0 {
 			t.life = min(life, c.opts.TTL)
 		}
 	}
-	if c.opts.Weigh != nil {
-		t.weight = uint32(min(max(c.opts.Weigh(key, v), 1), 1<<30))
-	}
 	return t
+}
+
+func (c *Cache[V]) weigh(key string, v V) uint32 {
+	if c.opts.Weigh == nil {
+		return 1
+	}
+	return uint32(min(max(c.opts.Weigh(key, v), 1), 1<<30))
 }
 
 // out returns what may be handed over of v: v itself, or a copy.

@@ -9,7 +9,9 @@ import (
 // Set stores v under key for TTL, as if it had just been loaded. It is for a
 // writer that knows the new value after its write to the origin; loads of the
 // key that began before are not stored. The guard, if there is one, learns the
-// key. It fails with ErrMalformedKey and ErrClosed.
+// key. It fails with ErrMalformedKey and ErrClosed, and, where the shared tier does
+// not take v, with a *store.ValueError or *store.PendingError: v is kept in this
+// cache only then, and the tier is told, until it confirms, to forget what it has.
 func (c *Cache[V]) Set(ctx context.Context, key string, v V) error {
 	key = c.canon(key)
 	if !c.wellFormed(key) {
@@ -24,13 +26,26 @@ func (c *Cache[V]) Set(ctx context.Context, key string, v V) error {
 	v = c.out(v)
 	t := c.terms(key, v)
 	if t.life < 0 {
-		c.invalidate(key)
-		return nil
+		return c.invalidate(ctx, key)
 	}
 	c.fence.raise(key)
-	defer c.fence.raise(key)
+	e := c.putSet(key, v, t)
+	c.episodes.end(key)
+	err := c.tier.set(ctx, key, e, c.spareLife())
+	c.fence.raise(key)
+	if c.tier != nil {
+		c.dropOthers(key, e)
+	}
+	return err
+}
+
+// putSet stores v in memory, whatever is there.
+func (c *Cache[V]) putSet(key string, v V, t terms) *entry[V] {
 	added := false
 	e := c.newEntry(key, v, c.clock.now(), c.fence.epoch.Load(), t, c.jitter())
+	if c.tier != nil {
+		e.share(pending, e.written, c.nearLife())
+	}
 	c.dropNegative(key, always)
 	c.values.Update(own(key), func(old *entry[V], ok bool) (*entry[V], memstore.Op) {
 		added = !ok
@@ -40,34 +55,63 @@ func (c *Cache[V]) Set(ctx context.Context, key string, v V) error {
 	if added {
 		c.table.add(c.values.Len())
 	}
-	c.episodes.end(key)
-	return nil
+	return e
 }
 
 // Invalidate forgets what is known of keys, values and absences alike. Once it
-// has returned nobody who asks is given what was known before; loads under way
-// answer those who already wait for them and are not stored. Call it after the
-// change at the origin is visible to loaders. It fails with ErrClosed only.
+// has returned nobody who asks this cache is given what was known before; loads
+// under way answer those who already wait for them and are not stored. Call it
+// after the change at the origin is visible to loaders.
+//
+// It fails with ErrClosed, and, if the shared tier has not confirmed it, with a
+// *store.PendingError: this cache has forgotten all the same, and the tier is told
+// again until it confirms.
 func (c *Cache[V]) Invalidate(ctx context.Context, keys ...string) error {
 	if !c.life.begin() {
 		return ErrClosed
 	}
 	defer c.life.end()
-	for _, key := range keys {
-		c.invalidate(c.canon(key))
-	}
-	return nil
+	return c.invalidate(ctx, c.canons(keys)...)
 }
 
-func (c *Cache[V]) invalidate(key string) {
-	c.fence.raise(key)
+// canons returns the one spelling of each key.
+func (c *Cache[V]) canons(keys []string) []string {
+	if c.canonical == nil {
+		return keys
+	}
+	canons := make([]string, len(keys))
+	for i, key := range keys {
+		canons[i] = c.canon(key)
+	}
+	return canons
+}
+
+// invalidate forgets keys: near, then in the shared tier, and near once more,
+// because in between somebody may have found there what is to be forgotten.
+func (c *Cache[V]) invalidate(ctx context.Context, keys ...string) (err error) {
+	for _, key := range keys {
+		c.fence.raise(key)
+		c.drop(key)
+	}
+	err = c.tier.invalidate(ctx, keys)
+	for _, key := range keys {
+		c.fence.raise(key)
+		if c.tier != nil {
+			c.drop(key)
+		}
+	}
+	return err
+}
+
+// drop forgets key near.
+func (c *Cache[V]) drop(key string) {
 	c.dropValue(key, always)
 	c.dropNegative(key, always)
-	c.fence.raise(key)
 }
 
-// InvalidateAll is Invalidate of every key, at one instant. The guard keeps
-// what it knows. It fails with ErrClosed only.
+// InvalidateAll is Invalidate of every key, in this cache at one instant. The
+// guard keeps what it knows. It fails with ErrClosed, and with what the shared
+// tier says: then there others may still find what was there before.
 func (c *Cache[V]) InvalidateAll(ctx context.Context) error {
 	if !c.life.begin() {
 		return ErrClosed
@@ -75,8 +119,12 @@ func (c *Cache[V]) InvalidateAll(ctx context.Context) error {
 	defer c.life.end()
 	c.fence.raiseAll()
 	c.gate.ramp()
+	err := c.tier.invalidateAll(ctx)
+	if c.tier != nil {
+		c.fence.raiseAll()
+	}
 	c.clear()
-	return nil
+	return err
 }
 
 // clear gives back the memory of entries that the fence's epoch has already
@@ -92,7 +140,8 @@ func (c *Cache[V]) clear() {
 // not existing, nor found absent by a load that began before. Call it before
 // the creation commits, so that no reader who already knows of the id is
 // refused, and again after, since a load in between may have found the key
-// absent; or use [Cache.Creating]. It fails with ErrClosed only.
+// absent; or use [Cache.Creating]. The shared tier forgets keys altogether. It
+// fails as Invalidate does.
 //
 // Absences of other keys with the same GuardPart stay remembered for at most
 // NegativeTTL.
@@ -101,19 +150,23 @@ func (c *Cache[V]) Created(ctx context.Context, keys ...string) error {
 		return ErrClosed
 	}
 	defer c.life.end()
+	keys = c.canons(keys)
 	for _, key := range keys {
-		key = c.canon(key)
 		c.opts.Guard.Add(c.guardPart(key))
 		c.fence.raise(key)
 		c.dropNegative(key, always)
-		c.fence.raise(key)
 	}
-	return nil
+	err := c.tier.invalidate(ctx, keys)
+	for _, key := range keys {
+		c.fence.raise(key)
+		c.dropNegative(key, always)
+	}
+	return err
 }
 
 // Creating calls Created for keys, then commit, then Created again, also if
 // commit fails or panics: whether it took effect is not always known. It
-// returns commit's error, or else ErrClosed.
+// returns commit's error, or else that of Created.
 func (c *Cache[V]) Creating(ctx context.Context, keys []string, commit func() error) (err error) {
 	if err := c.Created(ctx, keys...); err != nil {
 		return err

@@ -33,9 +33,10 @@ type entry[V any] struct {
 
 // rare is what few entries need to know of themselves.
 type rare struct {
-	long   string  // the key, if it does not fit name
-	weight uint32  // if Options.Weigh says so
-	habits *habits // if Options.Refresh asks for them
+	long    string   // the key, if it does not fit name
+	weight  uint32   // if Options.Weigh says so
+	habits  *habits  // if Options.Refresh asks for them
+	sharing *sharing // if there is a shared tier
 
 	// resume is the instant before which nobody starts a refresh: in the future
 	// while one runs, which makes it a lease that ends by itself, and while
@@ -131,10 +132,14 @@ func (e *entry[V]) hush(beta float64) {
 }
 
 // beforeWindow is the instant until which no draw with the given aim can
-// succeed, and the published clock may tell.
+// succeed, nor the shared tier is to be asked, and the published clock may tell.
 func (e *entry[V]) beforeWindow(a xfetch.Aim) int64 {
 	early := max(int64(a.Window()), slack(e.expiry-e.written))
-	return max(satAdd(e.expiry, -early), never+1)
+	quiet := satAdd(e.expiry, -early)
+	if s := e.sharing(); s != nil {
+		quiet = min(quiet, s.quiet)
+	}
+	return max(quiet, doubted)
 }
 
 // learn makes the entry's recompute dearer than it seemed.
@@ -156,6 +161,9 @@ func (e *entry[V]) elect(now, until int64) bool {
 	}
 	return true
 }
+
+// holdOff keeps refreshes away until then.
+func (e *entry[V]) holdOff(until int64) { e.more().resume.Store(until) }
 
 // spare lets the next reader who draws well try again.
 func (e *entry[V]) spare() { e.more().resume.Store(0) }

@@ -120,6 +120,10 @@ type dependencyNotFound struct{}
 func (dependencyNotFound) Error() string        { return "earlybird: dependency not found" }
 func (dependencyNotFound) Is(target error) bool { return target == ErrNotFound }
 
+// errAgain says that a flight has ended without an answer: its reader has to ask
+// once more.
+var errAgain = errors.New("earlybird: ask again")
+
 // opaque is an error of a loader that is not the absence of its own key,
 // although it wraps the absence of another.
 type opaque struct{ err error }

@@ -12,6 +12,7 @@ type Event struct {
 	Cache   string // Options.Name
 	Key     string
 	Refresh bool // the value was there, and still is
+	Tier    bool // it is the shared tier that failed, not the origin
 	Err     error
 }
 
@@ -34,7 +35,7 @@ func newReporter(name string, onError func(Event), logger *slog.Logger) *reporte
 	return &reporter{name: name, onError: onError, logger: logger}
 }
 
-// report is called for each load that failed, by whoever ends it: the loader's
+// report is called for each load that failed, and when the tier begins to fail, by whoever ends it: the loader's
 // goroutine, a timer's, or a reader's. What the user does when he is told gets a
 // goroutine of its own, for he may panic or, as a test's FailNow does, end the
 // goroutine, and readers still wait for what comes after.
@@ -71,7 +72,11 @@ func (r *reporter) log(e Event, now time.Time) {
 	skipped := r.skipped
 	r.logged, r.skipped = now, 0
 	r.mu.Unlock()
-	r.logger.Warn("load failed", "cache", e.Cache, "key", e.Key, "refresh", e.Refresh,
+	what := "load failed"
+	if e.Tier {
+		what = "shared tier failed"
+	}
+	r.logger.Warn(what, "cache", e.Cache, "key", e.Key, "refresh", e.Refresh,
 		"error", e.Err, "not logged since", skipped)
 }
 

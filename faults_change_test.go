@@ -4,49 +4,65 @@ package earlybird_test
 var changeEdits = []edit{
 	// The fence.
 	{
-		"change.go", `		c.invalidate(c.canon(key))
+		"change.go", `	return c.invalidate(ctx, c.canons(keys)...)
 `,
-		`		if planted("invalidate the spelling that is given") {
-			c.invalidate(key)
-			continue
+		`	if planted("invalidate the spelling that is given") {
+		return c.invalidate(ctx, keys...)
+	}
+	if planted("invalidate the first of several keys") {
+		return c.invalidate(ctx, c.canons(keys[:min(len(keys), 1)])...)
+	}
+	return c.invalidate(ctx, c.canons(keys)...)
+`,
+	}, {
+		"change.go", `		c.fence.raise(key)
+		c.drop(key)
+	}
+`,
+		`		if !planted("raise the fence once, after the change") {
+			c.fence.raise(key)
 		}
-		c.invalidate(c.canon(key))
-		if planted("invalidate the first of several keys") {
+		dawdle()
+		c.drop(key)
+		dawdle()
+	}
+`,
+	}, {
+		"change.go", `	err = c.tier.invalidate(ctx, keys)
+	for _, key := range keys {
+`,
+		`	err = c.tier.invalidate(ctx, keys)
+	for _, key := range keys {
+		if planted("raise the fence once, before the change") {
 			break
 		}
 `,
 	}, {
 		"change.go", `	c.fence.raise(key)
-	c.dropValue(key, always)
-	c.dropNegative(key, always)
+	e := c.putSet(key, v, t)
+	c.episodes.end(key)
+	err := c.tier.set(ctx, key, e, c.spareLife())
 	c.fence.raise(key)
 `,
-		`	if !planted("raise the fence once, after the change") {
+		`	fenced := !planted("Set without the fence")
+	if fenced {
 		c.fence.raise(key)
 	}
-	dawdle()
-	c.dropValue(key, always)
-	c.dropNegative(key, always)
-	dawdle()
-	if !planted("raise the fence once, before the change") {
+	e := c.putSet(key, v, t)
+	c.episodes.end(key)
+	err := c.tier.set(ctx, key, e, c.spareLife())
+	if fenced {
 		c.fence.raise(key)
-	}
-`,
-	}, {
-		"change.go", `	c.fence.raise(key)
-	defer c.fence.raise(key)
-`,
-		`	if !planted("Set without the fence") {
-		c.fence.raise(key)
-		defer c.fence.raise(key)
 	}
 `,
 	}, {
 		"change.go", `	c.fence.raiseAll()
+	c.gate.ramp()
 `,
 		`	if !planted("InvalidateAll without the fence") {
 		c.fence.raiseAll()
 	}
+	c.gate.ramp()
 `,
 	}, {
 		"change.go", `		c.opts.Guard.Add(c.guardPart(key))
@@ -102,14 +118,14 @@ var changeEdits = []edit{
 		"errors.go", `!errors.Is(err, errDependencyNotFound)`,
 		`(planted("take a dependency's absence for the key's own") || !errors.Is(err, errDependencyNotFound))`,
 	}, {
-		"negative.go", `	published = pass.holds()
+		"negative.go", `	published = f.pass.holds()
 `,
 		`	if planted("let absences take the room of values") {
-		c.values.Update("not "+key, func(*entry[V], bool) (*entry[V], memstore.Op) {
+		c.values.Update("not "+f.key, func(*entry[V], bool) (*entry[V], memstore.Op) {
 			return new(entry[V]), memstore.Put
 		})
 	}
-	published = pass.holds()
+	published = f.pass.holds()
 `,
 	}, {
 		"call.go", `	o := f.brought
@@ -190,10 +206,10 @@ var changeEdits = []edit{
 		"cache.go", `c.fresh(c.canon(key), now)`,
 		`c.fresh(map[bool]string{false: c.canon(key), true: key}[planted("peek at the spelling that is given")], now)`,
 	}, {
-		"negative.go", `	c.dropValue(key, pass.holds)
+		"negative.go", `	c.dropValue(f.key, f.pass.holds)
 `,
 		`	if !planted("leave the value of what is gone") {
-		c.dropValue(key, pass.holds)
+		c.dropValue(f.key, f.pass.holds)
 	}
 `,
 	}, {

@@ -54,10 +54,10 @@ var loadEdits = []edit{
 	l.timer = time.AfterFunc(patience, l.expire)
 `,
 	}, {
-		"call.go", `		c.settle(f, o)
+		"call.go", `			l.cache.settle(f, o)
 `,
-		`		c.settle(f, o)
-		dawdle()
+		`			l.cache.settle(f, o)
+			dawdle()
 `,
 	}, {
 		"load.go", `		l.cache.calls.abandon()
@@ -212,10 +212,10 @@ var loadEdits = []edit{
 
 	// Warm-ups.
 	{
-		"warm.go", `			if s.err == ErrOverloaded {
+		"warm.go", `			if s.err == ErrOverloaded || s.again {
 `,
 		`			if s.err == ErrOverloaded && planted("pass over keys that the gate refused") {
-			} else if s.err == ErrOverloaded {
+			} else if s.err == ErrOverloaded || s.again {
 `,
 	}, {
 		"warm.go", `l.warm, l.ticket.priority = true, warming

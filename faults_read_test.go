@@ -4,8 +4,8 @@ package earlybird_test
 var readEdits = []edit{
 	// What is served.
 	{
-		"cache.go", `return past < 0 ||`,
-		`return past < 0 || planted("serve what has expired") ||`,
+		"cache.go", `return e.isFresh(now) ||`,
+		`return e.isFresh(now) || planted("serve what has expired") ||`,
 	}, {
 		"negative.go", `ok && now < n.expiry && n.alive(`,
 		`ok && (planted("remember absences for ever") || now < n.expiry) && n.alive(`,
@@ -36,8 +36,8 @@ var readEdits = []edit{
 	}
 	return min(-math.Log(u), MaxDraw)`,
 	}, {
-		"cache.go", `if c.draw(e, now) && e.elect(now, satAdd(now, c.leaseLife())) {`,
-		`if c.draw(e, now) && e.elect(now, satAdd(now, c.leaseLife())) || planted("elect whoever draws well") &&
+		"cache.go", `if (due || e.isToRenew(now)) && e.elect(now, satAdd(now, c.leaseLife())) {`,
+		`if due && e.elect(now, satAdd(now, c.leaseLife())) || planted("elect whoever draws well") &&
 		e.aim(c.opts.Beta).Due(time.Duration(e.expiry-now), c.opts.Rand()) {`,
 	}, {
 		"load.go", `	if len(l.flights) > 0 {
@@ -101,15 +101,16 @@ var readEdits = []edit{
 		"cache.go", `memstore.NewNotifying(c.opts.MaxEntries, bury)`,
 		`memstore.NewNotifying(c.opts.MaxEntries*map[bool]int{false: 1, true: 2}[planted("hold twice MaxEntries")], bury)`,
 	}, {
-		"call.go", `		t.weight = uint32(min(max(c.opts.Weigh(key, v), 1), 1<<30))
+		"call.go", `	return uint32(min(max(c.opts.Weigh(key, v), 1), 1<<30))
 `,
-		`		t.weight = uint32(min(max(c.opts.Weigh(key, v), 1), 1<<30))
-		if planted("cut weights down to what fits") {
-			t.weight = min(t.weight, uint32(max(c.opts.MaxBytes, 0)))
-		}
-		if planted("weigh all values the same") {
-			t.weight = 1
-		}
+		`	w := uint32(min(max(c.opts.Weigh(key, v), 1), 1<<30))
+	if planted("cut weights down to what fits") {
+		w = min(w, uint32(max(c.opts.MaxBytes, 0)))
+	}
+	if planted("weigh all values the same") {
+		w = 1
+	}
+	return w
 `,
 	},
 

@@ -201,7 +201,7 @@ func TestFence_absenceLoadedBeforeCreatedIsNotRemembered(t *testing.T) {
 
 func TestFence_absenceAsksInsideItsCriticalSection(t *testing.T) {
 	c := newCache(t, newGated("").load, Options[string]{})
-	pass := c.fence.pass("k")
+	f := c.newLoad(t.Context(), nil).newFlight("k", nil)
 	in, out := make(chan struct{}), make(chan struct{})
 	go c.negatives.Update("k", func(*negative, bool) (*negative, memstore.Op) {
 		close(in)
@@ -210,7 +210,7 @@ func TestFence_absenceAsksInsideItsCriticalSection(t *testing.T) {
 	})
 	<-in
 	published := make(chan bool)
-	go func() { published <- c.publishAbsence("k", pass, 0) }()
+	go func() { published <- c.publishAbsence(f, 0) }()
 	settleDown()
 	c.fence.raise("k")
 	close(out)

@@ -5,6 +5,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/earlybird-cache/earlybird/store"
 )
 
 // flights is the table of loads under way, through which concurrent reads of
@@ -42,13 +44,20 @@ type flight[V any] struct {
 	brought   outcome[V]
 	unchanged bool // Revalidate said so
 
+	// What the shared tier has said.
+	have   store.Generation // of what is known to be out of date; for the load's goroutine alone
+	lease  *store.Lease     // its leave to load, until it is used up or given back
+	isDown bool             // nothing: it can not be asked
+
 	// Once landed is closed:
-	value V
-	err   error
-	found bool  // in memory, when it looked again
-	stale bool  // the load failed, and this is what there was before
-	cause error // why it failed, if stale
-	age   time.Duration
+	value  V
+	err    error
+	found  bool  // in memory, when it looked again
+	shared bool  // in the shared tier
+	again  bool  // nothing has come of it: ask once more
+	stale  bool  // the load failed, and this is what there was before
+	cause  error // why it failed, if stale
+	age    time.Duration
 }
 
 // seat is a reader's place on a flight.

@@ -30,13 +30,13 @@ func (e *entry[V]) aim(beta float64) xfetch.Aim {
 	return xfetch.Aim{Scale: e.scale(beta)}
 }
 
-// inherit gives e, which is not published yet, the habits of old, which may be
-// nil, and of the load that brought e, which took cost; 0 if that teaches
+// inherit gives e, which is about to be published at now, the habits of old, which
+// may be nil, and of the load that brought e, which took cost; 0 if that teaches
 // nothing.
-func (e *entry[V]) inherit(rule xfetch.Rule, beta float64, old *entry[V], cost time.Duration) {
+func (e *entry[V]) inherit(rule xfetch.Rule, beta float64, old *entry[V], cost time.Duration, now int64) {
 	h := &habits{}
 	if before := old.habits(); before != nil {
-		h.cost, h.reads = before.cost, before.after(e.written, old.expiry)
+		h.cost, h.reads = before.cost, before.after(now, old.expiry)
 		// A load that timed out has taught the old entry that loads are dearer.
 		h.cost.Mean = max(h.cost.Mean, time.Duration(old.delta.Load()))
 	}
@@ -85,7 +85,7 @@ func (e *entry[V]) hear(now int64) {
 	}
 	h.hush(now)
 	quiet := e.quiet.Load()
-	if until := e.beforeWindow(h.aim); quiet < until && quiet != never {
+	if until := e.beforeWindow(h.aim); doubted < quiet && quiet < until {
 		e.quiet.CompareAndSwap(quiet, until)
 	}
 }

@@ -96,10 +96,12 @@ func (c *Cache[V]) Close() error {
 		return c.life.err
 	}
 	c.fence.raiseAll()
+	c.tier.release()
 	for _, l := range c.flights.all() {
 		l.abort()
 	}
 	c.life.drain(c.opts.LoadTimeout)
+	c.tier.end()
 	c.clear()
 	if n := c.calls.now(); n > 0 {
 		c.life.err = &StuckError{Loads: n}

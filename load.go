@@ -13,12 +13,14 @@ import (
 // first ends it: run, the timeout, the gate's refusal, or Close.
 type load[V any] struct {
 	errand
-	cache *Cache[V]
-	asked context.Context // of the one who leads; for its values
-	ctx   context.Context // the loader's
-	many  bool            // LoadMany's
-	warm  bool            // asked for by Warm
-	slot  bool            // it has one to give back
+	cache  *Cache[V]
+	asked  context.Context // of the one who leads; for its values
+	ctx    context.Context // the loader's
+	many   bool            // LoadMany's
+	warm   bool            // asked for by Warm
+	renews bool            // asks the shared tier, and not the origin
+	told   bool            // the shared tier has said what it holds: it had nothing
+	slot   bool            // it has one to give back
 
 	// What has come of the call, for run alone.
 	since  int64
@@ -58,8 +60,17 @@ func (l *load[V]) newFlight(key string, held *entry[V]) *flight[V] {
 }
 
 // fetch is the end of a read that found nothing near: it joins the key's
-// flight or leads one, and waits for it as long as ctx lasts.
-func (c *Cache[V]) fetch(ctx context.Context, key string) (Result[V], error) {
+// flight or leads one, and waits for it as long as ctx lasts. A flight that it
+// joined may have been a refresh that another cache is about to make, or part of
+// a batch: then it has to have one of its own.
+func (c *Cache[V]) fetch(ctx context.Context, key string) (r Result[V], err error) {
+	for err = errAgain; err == errAgain; {
+		r, err = c.fly(ctx, key)
+	}
+	return r, err
+}
+
+func (c *Cache[V]) fly(ctx context.Context, key string) (Result[V], error) {
 	if err := ctx.Err(); err != nil {
 		return c.end(left, err)
 	}
@@ -89,9 +100,10 @@ func (c *Cache[V]) await(ctx context.Context, s seat[V]) (Result[V], error) {
 }
 
 // refresh launches a load behind the reader elected to refresh held, unless
-// one is under way.
-func (c *Cache[V]) refresh(ctx context.Context, elected ...election[V]) {
+// one is under way. If it renews, it only has the shared tier asked.
+func (c *Cache[V]) refresh(ctx context.Context, renews bool, elected ...election[V]) {
 	l := c.newLoad(ctx, nil)
+	l.renews = renews
 	l.ticket.priority = background
 	l.many = len(elected) > 1
 	for _, e := range elected {
@@ -118,14 +130,14 @@ func (c *Cache[V]) urge(s seat[V]) {
 	case !s.led:
 		c.gate.hurry(&s.load.ticket)
 	}
-	if s.held != nil { // a refresh that comes too late for this reader
+	if s.held != nil && !s.load.renews { // a refresh that comes too late for this reader
 		c.episodes.begin(s.key)
 	}
 }
 
-// launch takes l to the gate. Before that it looks into memory again, because
-// another flight may have landed between its reader's look and its own
-// beginning.
+// launch sends l on its way: to the shared tier, if there is one, and to the gate.
+// Before that it looks into memory again, because another flight may have landed
+// between its reader's look and its own beginning.
 func (c *Cache[V]) launch(l *load[V]) {
 	if !c.life.begin() {
 		c.fail(l, ErrClosed, 0)
@@ -135,6 +147,16 @@ func (c *Cache[V]) launch(l *load[V]) {
 		c.life.end()
 		return
 	}
+	if c.tier != nil {
+		go l.consult()
+		return
+	}
+	l.approach()
+}
+
+// approach takes l to the gate.
+func (l *load[V]) approach() {
+	c := l.cache
 	if l.flights[0].held == nil && !l.warm {
 		c.episodes.begin(l.keys...)
 	}

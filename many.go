@@ -25,10 +25,9 @@ func (c *Cache[V]) GetMany(ctx context.Context, keys []string) (map[string]V, er
 		b.look(ctx, given, key, e)
 	}
 	c.hits(hits)
-	if len(b.elected) > 0 {
-		c.refreshMany(ctx, b.elected)
-	}
-	if len(b.missing) > 0 {
+	c.refreshMany(ctx, false, b.elected)
+	c.refreshMany(ctx, true, b.renewed)
+	for len(b.missing) > 0 {
 		b.fetch(ctx)
 	}
 	if len(b.errors) > 0 {
@@ -43,7 +42,9 @@ type batch[V any] struct {
 	found   map[string]V
 	errors  map[string]error
 	elected []election[V]
+	renewed []election[V] // elected, but only to have the shared tier asked
 	missing []missing[V]
+	told    bool                // the shared tier has been asked, and those still missing are not in it
 	asked   map[string]struct{} // keys in missing
 }
 
@@ -59,7 +60,10 @@ func (b *batch[V]) look(ctx context.Context, given, key string, e *entry[V]) {
 		return
 	}
 	a := b.cache.look(ctx, key, e)
-	if a.elected != nil {
+	switch {
+	case a.renews:
+		b.renewed = append(b.renewed, election[V]{key, a.elected})
+	case a.elected != nil:
 		b.elected = append(b.elected, election[V]{key, a.elected})
 	}
 	if !a.missing {
@@ -96,7 +100,9 @@ func (b *batch[V]) put(given string, r Result[V], err error) {
 	b.errors[given] = err
 }
 
-// fetch joins the flights of the missing keys or leads them, and waits.
+// fetch joins the flights of the missing keys or leads them, and waits. Those that
+// land without an answer are missing still, and the next time around they are
+// loads of their own.
 func (b *batch[V]) fetch(ctx context.Context) {
 	c := b.cache
 	if err := ctx.Err(); err != nil {
@@ -104,6 +110,7 @@ func (b *batch[V]) fetch(ctx context.Context) {
 			_, err := c.end(left, err)
 			b.put(m.given, Result[V]{}, err)
 		}
+		b.missing = nil
 		return
 	}
 	for _, l := range b.join(ctx) {
@@ -118,10 +125,11 @@ func (b *batch[V]) fetch(ctx context.Context) {
 // those it leads. A key that is refused a seat is missing no more.
 func (b *batch[V]) join(ctx context.Context) (loads []*load[V]) {
 	c, seated := b.cache, b.missing[:0]
+	together := !b.told && (c.opts.LoadMany != nil || c.tier != nil)
 	for _, m := range b.missing {
-		if len(loads) == 0 || c.opts.LoadMany == nil {
+		if len(loads) == 0 || !together {
 			l := c.newLoad(ctx, errandOf(ctx))
-			l.many = c.opts.LoadMany != nil
+			l.many, l.told = together, b.told
 			loads = append(loads, l)
 		}
 		seat, err := c.flights.join(loads[len(loads)-1].newFlight(m.key, nil))
@@ -143,6 +151,7 @@ func (b *batch[V]) join(ctx context.Context) (loads []*load[V]) {
 // Clone panic.
 func (b *batch[V]) await(ctx context.Context) {
 	c, rest := b.cache, b.missing
+	b.missing, b.told = nil, true
 	defer func() {
 		for _, m := range rest {
 			c.flights.leave(m.seat)
@@ -153,17 +162,23 @@ func (b *batch[V]) await(ctx context.Context) {
 		r, err := c.await(ctx, m.seat)
 		rest = rest[1:]
 		c.flights.leave(m.seat)
+		if err == errAgain {
+			b.missing = append(b.missing, m)
+			continue
+		}
 		b.put(m.given, r, err)
 	}
 }
 
 // refreshMany refreshes what a GetMany was elected to, in one batch if it can.
-func (c *Cache[V]) refreshMany(ctx context.Context, elected []election[V]) {
-	if c.opts.LoadMany != nil {
-		c.refresh(ctx, elected...)
-		return
-	}
-	for _, e := range elected {
-		c.refresh(ctx, e)
+func (c *Cache[V]) refreshMany(ctx context.Context, renews bool, elected []election[V]) {
+	switch {
+	case len(elected) == 0:
+	case renews || c.opts.LoadMany != nil:
+		c.refresh(ctx, renews, elected...)
+	default:
+		for _, e := range elected {
+			c.refresh(ctx, false, e)
+		}
 	}
 }

@@ -55,9 +55,9 @@ func (c *Cache[V]) heir(key string) (e *entry[V]) {
 	return e
 }
 
-// fresh returns key's entry if it has not expired, or nil.
+// fresh returns key's entry if it may be served at now as it is, or nil.
 func (c *Cache[V]) fresh(key string, now int64) *entry[V] {
-	if e := c.alive(key); e != nil && now < e.expiry {
+	if e := c.alive(key); e != nil && e.isFresh(now) {
 		return e
 	}
 	return nil

@@ -33,15 +33,25 @@ func (c *Cache[V]) negative(key string, now int64) *negative {
 // publishAbsence stores an absence unless a change came after its load began.
 // The value goes first, so that nobody finds a value that is known to be gone
 // once the absence is there.
-func (c *Cache[V]) publishAbsence(key string, pass pass, now int64) (published bool) {
-	published = pass.holds()
-	c.dropValue(key, pass.holds)
+func (c *Cache[V]) publishAbsence(f *flight[V], now int64) (published bool) {
+	life := xfetch.Life(max(c.opts.NegativeTTL, 0), c.jitter(), c.opts.Rand())
+	if c.tier != nil {
+		if life, published = c.offerAbsence(f, life); !published {
+			return false
+		}
+	}
+	published = f.pass.holds()
+	c.dropValue(f.key, f.pass.holds)
 	if c.opts.NegativeTTL < 0 || c.negatives == nil {
 		return published
 	}
-	life := xfetch.Life(c.opts.NegativeTTL, c.jitter(), c.opts.Rand())
-	return c.publishNegative(key, pass, func(*negative) *negative {
-		return &negative{err: ErrNotFound, expiry: satAdd(now, int64(life))}
+	return c.rememberAbsence(f, satAdd(now, int64(life)))
+}
+
+// rememberAbsence stores an absence near until then.
+func (c *Cache[V]) rememberAbsence(f *flight[V], until int64) bool {
+	return c.publishNegative(f.key, f.pass, func(*negative) *negative {
+		return &negative{err: ErrNotFound, expiry: until}
 	})
 }
 

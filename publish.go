@@ -20,7 +20,7 @@ func (c *Cache[V]) settle(f *flight[V], o outcome[V]) {
 		c.settled(f, c.publishValue(f, o))
 	case absent(o.err):
 		c.opts.Guard.ReportAbsent(c.guardPart(f.key))
-		c.settled(f, c.publishAbsence(f.key, f.pass, o.at))
+		c.settled(f, c.publishAbsence(f, o.at))
 	default:
 		if errors.Is(o.err, errDependencyNotFound) {
 			f.err = opaque{o.err}
@@ -32,6 +32,9 @@ func (c *Cache[V]) settle(f *flight[V], o outcome[V]) {
 	}
 	if f.held != nil {
 		c.refreshes.Add(1)
+	}
+	if f.lease != nil {
+		c.tier.fail(*f.lease, c.coolDown(f, o))
 	}
 }
 
@@ -62,7 +65,7 @@ func (c *Cache[V]) unsettled(f *flight[V], o outcome[V]) {
 			e.learn(o.cost)
 		}
 		e.backOff(o.at, c.opts.Rand())
-		if spare := c.spareLife(); spare > 0 && o.at < satAdd(e.expiry, int64(spare)) && o.err != ErrClosed {
+		if c.standsIn(e, o.at) && o.err != ErrClosed {
 			f.value, f.err, f.age = e.value, nil, time.Duration(o.at-e.written)
 			f.stale, f.cause = o.at >= e.expiry, o.err
 			f.found = !f.stale // a change has put it there meanwhile
@@ -75,11 +78,13 @@ func (c *Cache[V]) unsettled(f *flight[V], o outcome[V]) {
 	}
 }
 
-// publishValue stores a loaded value unless a change came after its load
-// began. The fence is asked inside the key's critical section: asked before
-// it, a change could still come between the answer and the store.
+// publishValue stores a loaded value, in the shared tier first, unless a change
+// came after its load began. The fence is asked inside the key's critical
+// section: asked before it, a change could still come between the answer and the
+// store.
 func (c *Cache[V]) publishValue(f *flight[V], o outcome[V]) (published bool) {
 	if o.terms.life < 0 {
+		c.forsake(f)
 		published = f.pass.holds()
 		c.dropValue(f.key, f.pass.holds)
 		c.dropNegative(f.key, f.pass.holds)
@@ -87,6 +92,9 @@ func (c *Cache[V]) publishValue(f *flight[V], o outcome[V]) (published bool) {
 	}
 	added := false
 	e := c.newEntry(f.key, o.value, o.at, f.pass.epoch, o.terms, c.jitterOf(f.load))
+	if c.tier != nil && !c.offer(f, e, o.cost) {
+		return false
+	}
 	c.dropNegative(f.key, f.pass.holds)
 	c.values.Update(own(f.key), func(old *entry[V], ok bool) (*entry[V], memstore.Op) {
 		if !f.pass.holds() {
@@ -98,6 +106,9 @@ func (c *Cache[V]) publishValue(f *flight[V], o outcome[V]) (published bool) {
 	})
 	if added {
 		c.table.add(c.values.Len())
+	}
+	if published && f.isDown {
+		c.tier.suspects.add(e)
 	}
 	return published
 }
@@ -115,23 +126,28 @@ func (c *Cache[V]) newEntry(key string, v V, now int64, epoch uint32, t terms, j
 // was learnt of the recompute's cost is carried on, this time's included unless
 // it is 0.
 func (c *Cache[V]) succeed(e, old *entry[V], cost time.Duration) {
-	switch {
-	case old != nil && cost > 0:
-		e.delta.Store(int64(xfetch.Smooth(time.Duration(old.delta.Load()), cost)))
-	case old != nil:
-		e.delta.Store(old.delta.Load())
-	case cost > 0:
-		e.delta.Store(int64(cost))
-	default:
-		e.delta.Store(int64(c.mean.cost()))
-	}
+	e.delta.Store(int64(c.costAfter(old, cost)))
 	if c.opts.Refresh.Late > 0 {
-		e.inherit(c.opts.Refresh, c.opts.Beta, old, cost)
+		e.inherit(c.opts.Refresh, c.opts.Beta, old, cost, e.written)
 	}
 	if old != nil {
 		old.retire()
 	}
 	e.hush(c.opts.Beta)
+}
+
+// costAfter is the smoothed cost of a load after one that took cost, 0 if that is
+// not known, of a key that old was the entry of, which may be nil.
+func (c *Cache[V]) costAfter(old *entry[V], cost time.Duration) time.Duration {
+	switch {
+	case old != nil && cost > 0:
+		return xfetch.Smooth(time.Duration(old.delta.Load()), cost)
+	case old != nil:
+		return time.Duration(old.delta.Load())
+	case cost > 0:
+		return cost
+	}
+	return c.mean.cost()
 }
 
 // dropValue removes key's value if the condition holds inside its critical
@@ -162,6 +178,15 @@ func (c *Cache[V]) jitterOf(l *load[V]) float64 {
 		return max(c.jitter(), warmJitter)
 	}
 	return c.jitter()
+}
+
+// standsIn reports whether e may be served at now in place of a load that failed.
+func (c *Cache[V]) standsIn(e *entry[V], now int64) bool {
+	spare := c.spareLife()
+	if spare == 0 && e.sharing() != nil {
+		return now < e.expiry
+	}
+	return spare > 0 && now < satAdd(e.expiry, int64(spare))
 }
 
 // spareLife is how long past expiry a value may stand in for a load that

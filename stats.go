@@ -107,6 +107,7 @@ func (c *Cache[V]) Stats() Stats {
 	c.calls.addTo(&s)
 	c.gate.addTo(&s)
 	c.episodes.addTo(&s)
+	c.tier.addTo(&s)
 	s.LoadTimeMean = c.mean.cost()
 	s.Refreshes = c.refreshes.Load()
 	s.RefreshFailures = c.refreshFailures.Load()

@@ -163,7 +163,8 @@ func (w *warmer[V]) fetch(ctx context.Context, keys []string) error {
 	}
 }
 
-// try loads keys and returns those that the gate refused.
+// try loads keys and returns those that the gate refused, and those that another
+// cache is about to load.
 func (w *warmer[V]) try(ctx context.Context, keys []string) (shed []string, err error) {
 	c := w.cache
 	l := c.newLoad(ctx, nil)
@@ -183,7 +184,7 @@ func (w *warmer[V]) try(ctx context.Context, keys []string) (shed []string, err 
 	for _, s := range seats {
 		select {
 		case <-s.landed:
-			if s.err == ErrOverloaded {
+			if s.err == ErrOverloaded || s.again {
 				shed = append(shed, s.key)
 			} else {
 				w.note(s)

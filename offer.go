@@ -1,0 +1,164 @@
+package earlybird
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"time"
+
+	"github.com/earlybird-cache/earlybird/memstore"
+	"github.com/earlybird-cache/earlybird/store"
+)
+
+// What the shared tier is told of what was loaded.
+
+// offer publishes in the tier what f's load brought and e, which is not yet in
+// memory, is to keep. It reports false if nothing is to be kept: the key was
+// changed since the tier gave leave.
+func (c *Cache[V]) offer(f *flight[V], e *entry[V], cost time.Duration) bool {
+	if f.lease == nil {
+		c.keepUnleased(f, e)
+		return true
+	}
+	sent := c.clock.now()
+	g, err := c.publish(f, store.Record[V]{
+		Kind:  store.Value,
+		Value: e.value,
+		Life:  time.Duration(e.expiry - e.written),
+		Grace: c.spareLife(),
+		Delta: c.costAfter(c.alive(f.key), cost),
+		Cost:  cost,
+	})
+	switch {
+	case err == store.ErrLost:
+		return false
+	case isOutage(err):
+		f.isDown = true
+		c.keepUnleased(f, e)
+		return true
+	}
+	e.share(g, sent, c.nearLife())
+	return true
+}
+
+// publish uses f's lease up, and returns its generation.
+func (c *Cache[V]) publish(f *flight[V], r store.Record[V]) (store.Generation, error) {
+	lease := *f.lease
+	err := c.tier.call(f.key, func() error {
+		return c.tier.store.Publish(context.WithoutCancel(f.load.asked), lease, r)
+	})
+	switch {
+	case err == nil:
+		f.lease = nil
+	case errors.Is(err, store.ErrLost):
+		f.lease, err = nil, store.ErrLost
+		c.tier.lost.Add(1)
+	case !isOutage(err): // the tier is well, and can not take this value
+		c.reporter.report(Event{Key: f.key, Refresh: f.held != nil, Tier: true, Err: err})
+	}
+	return lease.Generation, err
+}
+
+// keepUnleased binds e, which the tier knows nothing of. While it can be asked
+// others may have changed the key since the load began, and we would have been
+// told by a lease.
+func (c *Cache[V]) keepUnleased(f *flight[V], e *entry[V]) {
+	if !f.isDown {
+		e.share(0, f.load.since, c.nearLife())
+		return
+	}
+	e.expiry = min(e.expiry, satAdd(e.written, int64(outageLife)))
+	e.share(0, e.written, min(c.nearLife(), int64(outageLife)))
+}
+
+// offerAbsence publishes in the tier that f's key is absent, and returns how long
+// that is to be remembered. It reports false if it is not to be.
+func (c *Cache[V]) offerAbsence(f *flight[V], life time.Duration) (time.Duration, bool) {
+	switch {
+	case c.opts.NegativeTTL < 0:
+		c.forsake(f)
+		return life, true
+	case f.lease == nil:
+		return min(life, time.Duration(c.nearLife())), true
+	}
+	_, err := c.publish(f, store.Record[V]{Kind: store.Absent, Life: life})
+	return min(life, time.Duration(c.nearLife())), err != store.ErrLost
+}
+
+// forsake has the tier forget what it holds of f's key: what was loaded is not to
+// be stored.
+func (c *Cache[V]) forsake(f *flight[V]) {
+	if f.lease == nil {
+		return
+	}
+	f.lease = nil
+	_ = c.tier.call(f.key, func() error { return c.tier.store.Invalidate(context.WithoutCancel(f.load.asked), f.key) })
+}
+
+// coolDown is how long no cache is to load f's key after what came of f.
+func (c *Cache[V]) coolDown(f *flight[V], o outcome[V]) time.Duration {
+	if o.err == nil || o.err == ErrClosed || o.err == ErrOverloaded || absent(o.err) {
+		return 0
+	}
+	if e := c.alive(f.key); e != nil && e.isBackingOff(o.at) {
+		return time.Duration(e.more().resume.Load() - o.at)
+	}
+	return backOff(leastBackoff, mostBackoff, 1, c.opts.Rand())
+}
+
+// set stores e, which is in memory already, in the tier, and tells e its
+// generation. Where the tier does not take it, it is told to forget what it has.
+func (t *tier[V]) set(ctx context.Context, key string, e *entry[V], grace time.Duration) error {
+	if t == nil {
+		return nil
+	}
+	var g store.Generation
+	err := t.call(key, func() (err error) {
+		g, err = t.store.Set(context.WithoutCancel(ctx), key, store.Record[V]{
+			Kind:  store.Value,
+			Value: e.value,
+			Life:  time.Duration(e.expiry - e.written),
+			Grace: grace,
+			Delta: time.Duration(e.delta.Load()),
+			Cost:  time.Duration(e.delta.Load()),
+		})
+		return err
+	})
+	e.sharing().generation.Store(uint64(g))
+	if err == nil {
+		return nil
+	}
+	if isOutage(err) {
+		t.suspects.add(e)
+	}
+	return cmp.Or(t.invalidate(ctx, []string{key}), err)
+}
+
+// invalidate has the tier forget keys.
+func (t *tier[V]) invalidate(ctx context.Context, keys []string) error {
+	if t == nil || len(keys) == 0 {
+		return nil
+	}
+	return t.call(keys[0], func() error { return t.store.Invalidate(ctx, keys...) })
+}
+
+func (t *tier[V]) invalidateAll(ctx context.Context) error {
+	if t == nil {
+		return nil
+	}
+	return t.call("", func() error { return t.store.InvalidateAll(ctx) })
+}
+
+// dropOthers forgets what is in memory under key unless it is e: while the tier
+// was told of e, somebody may have found there what was before, or changed the key
+// too, and who came last there is not known.
+func (c *Cache[V]) dropOthers(key string, e *entry[V]) {
+	c.values.Update(key, func(now *entry[V], ok bool) (*entry[V], memstore.Op) {
+		if !ok || now == e {
+			return nil, memstore.Keep
+		}
+		now.retire()
+		return nil, memstore.Drop
+	})
+	c.dropNegative(key, always)
+}

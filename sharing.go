@@ -1,0 +1,91 @@
+package earlybird
+
+import (
+	"math"
+	"sync/atomic"
+
+	"github.com/earlybird-cache/earlybird/store"
+	"github.com/earlybird-cache/earlybird/xfetch"
+)
+
+// sharing is what binds an entry to the shared tier's record of its key.
+type sharing struct {
+	// generation is the record's; pending while that of a Set is not known.
+	generation atomic.Uint64
+
+	// From renew on a reader has the tier asked again behind him, from due on
+	// nobody is served before it was. Before quiet the published clock may tell
+	// that it is time for neither.
+	renew, quiet int64
+	due          atomic.Int64
+}
+
+const (
+	pending = math.MaxUint64
+	doubted = never + 1 // quiet of an entry that is to be asked about
+)
+
+// share binds e, which is not published yet, to a record of generation g that was
+// in force at since or later. It is believed for near.
+func (e *entry[V]) share(g store.Generation, since, near int64) {
+	due := satAdd(since, near)
+	s := &sharing{renew: math.MaxInt64, quiet: math.MaxInt64}
+	if due < e.expiry {
+		s.renew = satAdd(due, -near/8)
+		s.quiet = min(s.renew, satAdd(due, -slack(near)))
+	}
+	s.generation.Store(uint64(g))
+	s.due.Store(due)
+	e.more().sharing = s
+}
+
+// nearLife draws how long what the tier says now is believed.
+func (c *Cache[V]) nearLife() int64 {
+	if c.tier.near < 0 {
+		return math.MaxInt64
+	}
+	return int64(xfetch.Life(c.tier.near, c.jitter(), c.opts.Rand()))
+}
+
+// sharing returns what binds e to the shared tier, or nil.
+func (e *entry[V]) sharing() *sharing {
+	if e == nil {
+		return nil
+	}
+	if r := e.rare.Load(); r != nil {
+		return r.sharing
+	}
+	return nil
+}
+
+// generation is that of the record e is a copy of, 0 if it is of none.
+func (e *entry[V]) generation() store.Generation {
+	if s := e.sharing(); s != nil {
+		return store.Generation(s.generation.Load())
+	}
+	return 0
+}
+
+// isFresh reports whether e may be served at now: it has not expired, and what
+// the tier said is not too long ago.
+func (e *entry[V]) isFresh(now int64) bool {
+	if now >= e.expiry {
+		return false
+	}
+	s := e.sharing()
+	return s == nil || now < s.due.Load()
+}
+
+// isToRenew reports whether a reader at now is to have the tier asked again.
+func (e *entry[V]) isToRenew(now int64) bool {
+	s := e.sharing()
+	return s != nil && now >= s.renew
+}
+
+// doubt has the tier asked about e before it is served again.
+func (e *entry[V]) doubt() {
+	e.sharing().due.Store(never)
+	for quiet := e.quiet.Load(); quiet > doubted; quiet = e.quiet.Load() {
+		e.quiet.CompareAndSwap(quiet, doubted)
+	}
+}
