@@ -16,6 +16,7 @@ import (
 // ends leaves when he likes.
 func (l *load[V]) consult() {
 	if l.isForOrigin() {
+		l.countUnleased()
 		l.approach()
 		return
 	}
@@ -97,8 +98,8 @@ func (l *load[V]) read() (over bool) {
 }
 
 // acquireInTime asks for the tier's leave to load l's only key for a reader who
-// waits. While another cache is at it, it waits too, for MaxWait at most; after that the
-// load goes on without leave.
+// waits. While another cache is at it, it waits too, for MaxWait at most; after
+// that the load goes on without leave.
 func (l *load[V]) acquireInTime() (isForOrigin bool) {
 	t := l.cache.tier
 	ctx, cancel := context.WithTimeout(t.open, max(t.wait, 0))
@@ -111,16 +112,20 @@ func (l *load[V]) acquireInTime() (isForOrigin bool) {
 		if busy.Cooling {
 			coolings++
 		}
-		if coolings > mostCoolings || ctx.Err() != nil {
-			t.unleased.Add(1)
+		switch {
+		case coolings > mostCoolings:
+			l.cache.fail(l, ErrLoadFailed, 0)
+			return false
+		case ctx.Err() != nil:
 			return true
 		}
 		t.await(ctx, l.flights[0], *busy)
 	}
 }
 
-// mostCoolings is how often a reader waits for the end of a cool-down: after that
-// he had better hear himself what the origin says.
+// mostCoolings is how often a reader waits until a key that could not be loaded may
+// be loaded again. One more and he shares in the failure, as he would have had the
+// load been this cache's own.
 const mostCoolings = 1
 
 // await waits until it is worth asking again for leave to load what another cache
@@ -214,6 +219,15 @@ func (l *load[V]) claims() []claimed[V] {
 	}
 	_ = g.Wait()
 	return claims
+}
+
+// countUnleased counts the loads that go on without the tier's leave.
+func (l *load[V]) countUnleased() {
+	for _, f := range l.flights {
+		if f.lease == nil {
+			l.cache.tier.unleased.Add(1)
+		}
+	}
 }
 
 // known is the generation that the tier is to know more than.

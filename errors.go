@@ -29,6 +29,10 @@ var (
 	// for this very loader.
 	ErrRecursiveLoad = errors.New("earlybird: recursive load")
 
+	// ErrLoadFailed says that another cache, which shares the tier, has loaded the
+	// key meanwhile, and failed. What it failed with is known there.
+	ErrLoadFailed = errors.New("earlybird: load by another cache failed")
+
 	// ErrNotModified is what Options.Revalidate returns for a value that is
 	// still right: it lives on for another life.
 	ErrNotModified = errors.New("earlybird: not modified")

@@ -82,7 +82,7 @@ func (r *reporter) log(e Event, now time.Time) {
 
 // report tells the user that f failed.
 func (c *Cache[V]) report(f *flight[V], err error) {
-	if err != ErrClosed {
+	if err != ErrClosed && err != ErrLoadFailed {
 		c.reporter.report(Event{Key: f.key, Refresh: f.held != nil, Err: err})
 	}
 }
