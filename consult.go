@@ -62,9 +62,6 @@ func (l *load[V]) part(answers func(i int) verdict[V]) (over bool) {
 		i++
 		a := answers(i)
 		f.lease = a.lease
-		if a.lands && f.held != nil {
-			f.held.spare()
-		}
 		if a.again {
 			f.again = true
 			return true
@@ -72,6 +69,10 @@ func (l *load[V]) part(answers func(i int) verdict[V]) (over bool) {
 		if a.lands {
 			f.value, f.err, f.age, f.stale = a.value, a.err, a.age, a.stale
 			f.found, f.shared = true, true
+			l.cache.episodes.end(f.key)
+			if f.held != nil {
+				f.held.spare()
+			}
 		}
 		return a.lands
 	})

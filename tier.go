@@ -3,6 +3,7 @@ package earlybird
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -159,6 +160,9 @@ const mostSuspects = 1 << 16
 func (s *suspects[V]) add(e *entry[V]) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if len(s.entries) == cap(s.entries) { // about to grow: forget those that are gone
+		s.entries = slices.DeleteFunc(s.entries, (*entry[V]).isRetired)
+	}
 	if len(s.entries) < mostSuspects {
 		s.entries = append(s.entries, e)
 	}
