@@ -21,8 +21,8 @@
 //     bloom).
 //  6. A key that was lately found absent is ErrNotFound again, for NegativeTTL.
 //  7. Otherwise the key is loaded. All who ask meanwhile share the load, which
-//     belongs to none of them. It looks into memory once more, waits for its
-//     turn at the origin, calls the loader within LoadTimeout, and stores the
+//     belongs to none of them. It looks into memory once more, and into the
+//     shared tier if there is one (see below), waits for its turn at the origin, calls the loader within LoadTimeout, and stores the
 //     result unless a change came in between.
 //  8. Each reader waits as long as its own context lasts. The load goes on and
 //     is stored for the next.
@@ -87,6 +87,38 @@
 // visible to loaders. Created is for new ids, before the commit and again after
 // it; Creating does both.
 //
+// # Several processes
+//
+// With Options.Store, caches share a tier (package store; redisstore is one on
+// Redis). A load first asks what the tier holds. If that is nothing, it asks for
+// leave to load, which one cache at a time gets for a key, and publishes what it
+// loaded under that leave. The others wait for it, at most for MaxWait, and then
+// ask the origin themselves. An early refresh asks too: if another cache has
+// refreshed the value it is taken over, if one is at it nothing happens. What is
+// known of a value travels with it, how long its load took and what is left of its
+// life, so that all caches draw alike.
+//
+// A change takes the leave away. A load that began before it is answered to those
+// who wait and is stored nowhere, in this process or another, however late it
+// ends.
+//
+// What the tier said is believed for NearTTL. Shortly before that is over a reader
+// has the tier asked again behind him. So a cache serves what another has changed
+// for NearTTL at most after the change returned; this cache's own changes hold at
+// once. A loaded value that the tier gave no leave for is believed for NearTTL from
+// when its load began.
+//
+// A tier that can not be asked costs the waiting time its client allows, and
+// nothing once that has given up on it. What is in memory is served for as long as
+// it lives. The rest is up to Outage: by default it comes from the origin, each
+// process for itself, through the gate, and is kept for 30s at most. As soon as the
+// tier answers, it is asked about all that was kept meanwhile before that is served
+// again. Leave to load is no lock: a tier that loses it costs loads, and never
+// makes a value wrong.
+//
+// When a load fails, no cache tries again for a moment. Those of other caches who
+// waited for it get ErrLoadFailed, or a stale value if they may.
+//
 // # Loads inside loads
 //
 // A loader may read other keys with the context it was given. Such a load runs
@@ -98,7 +130,8 @@
 // # What is not promised
 //
 // One load per key at a time is what the origin sees, except after a change or a
-// timeout: then a second may start while the first still runs.
+// timeout: then a second may start while the first still runs. That of other
+// processes may run too, without a shared tier or when that has lost its leave.
 //
 // Caches know nothing of each other's readers. A circle of loads that two callers
 // close through two caches is ended by LoadTimeout only.
@@ -107,8 +140,8 @@
 // each missing key is a load of its own, and more of them than the gate and its
 // queue hold fail with ErrOverloaded.
 //
-// Any value may be evicted at any time. Changes are seen by this process alone;
-// another learns of them when its own values expire.
+// Any value may be evicted at any time. Without a shared tier changes are seen by
+// this process alone; another learns of them when its own values expire.
 //
 // # Time
 //
@@ -131,8 +164,8 @@
 //
 // # A restart
 //
-// All state is in memory, and a restart loses it: values, absences, learnt costs,
-// hot keys. The first read of each key is a load, one per key, and Ramp keeps
+// All state but that of a shared tier is in memory, and a restart loses it: values,
+// absences, learnt costs, hot keys. The first read of each key is a load, one per key, and Ramp keeps
 // them few at first. Warm loads what will be asked for before the traffic comes,
 // in a tenth of MaxLoads, and spreads the lives of what it stores. A Guard
 // starts out open and refuses nothing until it has been built, or loaded from the

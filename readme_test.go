@@ -21,3 +21,18 @@ func TestReadme_showsTheTestedExample(t *testing.T) {
 	require.True(t, ok)
 	require.True(t, strings.Contains(string(readme), body), "README.md must contain\n%s", body)
 }
+
+// So are the lines that add a shared tier.
+func TestReadme_showsTheTierOfATestedExample(t *testing.T) {
+	readme, err := os.ReadFile("README.md")
+	require.NoError(t, err)
+	example, err := os.ReadFile("redisstore/example_test.go")
+	require.NoError(t, err)
+
+	for _, start := range []string{"tier, err := redisstore.New(", "defer tier.Close()", "cache, err := earlybird.New("} {
+		_, line, ok := strings.Cut(string(example), "\t"+start)
+		require.True(t, ok, start)
+		line, _, _ = strings.Cut(line, "\n")
+		require.Contains(t, string(readme), "\t"+start+line+"\n")
+	}
+}

@@ -2,8 +2,9 @@
 // server or a Cluster.
 //
 //	tier, err := redisstore.New(redisstore.Options[*User]{URL: "redis://cache:6379"})
-//
-// The read path of package earlybird does not call it yet.
+//	...
+//	defer tier.Close()
+//	users, err := earlybird.New(loadUser, earlybird.Options[*User]{TTL: time.Minute, Store: tier})
 //
 // # What is stored
 //

@@ -5,11 +5,32 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/earlybird-cache/earlybird"
 	"github.com/earlybird-cache/earlybird/redisstore"
 	"github.com/earlybird-cache/earlybird/store"
 )
 
 func Example() {
+	load := func(ctx context.Context, key string) (string, error) {
+		return "profile of " + key, nil // from a database
+	}
+	tier, err := redisstore.New(redisstore.Options[string]{URL: "redis://cache:6379"})
+	if err != nil {
+		panic(err)
+	}
+	defer tier.Close()
+	cache, err := earlybird.New(load, earlybird.Options[string]{TTL: time.Minute, Store: tier})
+	if err != nil {
+		panic(err)
+	}
+	defer cache.Close()
+
+	profile, err := cache.Get(context.Background(), "user:42")
+	fmt.Println(profile, err)
+}
+
+// A tier can be used without a cache, too.
+func ExampleStore_Acquire() {
 	tier, err := redisstore.New(redisstore.Options[string]{
 		URL:       "redis://localhost:6379",
 		Namespace: "prices.v1",
