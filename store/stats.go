@@ -14,6 +14,10 @@ type Stats struct {
 	Newer   uint64 // Found
 	Lost    uint64 // Publishes refused with ErrLost
 
+	Watched int    // keys that are watched now
+	Changes uint64 // told to watchers
+	Losses  uint64 // times that all watches were lost
+
 	Pending        int    // keys whose invalidation is not confirmed now
 	Retried        uint64 // invalidations confirmed after more than one try
 	GivenUp        uint64 // invalidations given up for lack of room, or because the Store was closed

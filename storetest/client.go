@@ -6,10 +6,12 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/earlybird-cache/earlybird/internal/ladder"
 	"github.com/earlybird-cache/earlybird/internal/tally"
+	"github.com/earlybird-cache/earlybird/internal/watches"
 	"github.com/earlybird-cache/earlybird/store"
 )
 
@@ -22,7 +24,11 @@ type Client[V any] struct {
 	mu       sync.RWMutex // held by Close, so that no message sets out after it
 	messages sync.WaitGroup
 	overdue  *ladder.Ladder
+	watches  *watches.List
+	silent   atomic.Bool // its connection is, and it has not noticed
 	tally    tally.Tally
+
+	connection int // which one the client has; guarded by the server's mutex
 }
 
 var _ store.Store[int] = (*Client[int])(nil)
@@ -31,8 +37,8 @@ var _ store.Store[int] = (*Client[int])(nil)
 func (m *Memory[V]) Client() *Client[V] {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	c := &Client[V]{mem: m, id: m.clients}
-	m.clients++
+	c := &Client[V]{mem: m, id: len(m.clients), watches: watches.New(m.opts.MaxWatched)}
+	m.clients = append(m.clients, c)
 	c.closing, c.close = context.WithCancel(context.Background())
 	c.overdue = ladder.New(ladder.Options{
 		Try:   c.tryAgain,
@@ -223,6 +229,7 @@ func (c *Client[V]) Stats() store.Stats {
 	s := c.tally.Stats()
 	s.Parts = 1
 	s.Pending, s.Retried, s.GivenUp = c.overdue.Counts()
+	s.Watched, s.Changes, s.Losses = c.watches.Counts()
 	return s
 }
 
@@ -231,6 +238,7 @@ func (c *Client[V]) Close() error {
 	c.mu.Lock()
 	c.close()
 	c.mu.Unlock()
+	c.watches.Close()
 	c.overdue.Close()
 	c.messages.Wait()
 	return nil

@@ -220,3 +220,77 @@ func TestMemory_waiterBehindAPartitionWakesWhenTheLeaseEnds(t *testing.T) {
 		require.InDelta(t, long, time.Since(began), float64(10*time.Millisecond))
 	})
 }
+
+// A watcher that is cut off does not hear, and knows it after a while.
+func TestMemory_partitionedWatcherLosesItsWatches(t *testing.T) {
+	bubble(t, func(t *testing.T, m *storetest.Memory[string], _ *atomic.Pointer[storetest.Fault]) {
+		a, b := m.Client(), m.Client()
+		defer a.Close()
+		defer b.Close()
+		var told, lost atomic.Int32
+		a.Notify(func(string) { told.Add(1) }, func() { lost.Add(1) })
+		_, err := b.Set(t.Context(), "k", value("old"))
+		require.NoError(t, err)
+		watch := func() bool {
+			_, watched, err := a.Watch(t.Context(), "k")
+			require.NoError(t, err)
+			return watched
+		}
+		require.True(t, watch())
+		m.Cut(a.ID())
+		_, err = b.Set(t.Context(), "k", value("new"))
+		require.NoError(t, err)
+		time.Sleep(900 * time.Millisecond)
+		require.Zero(t, told.Load()+lost.Load())
+		time.Sleep(200 * time.Millisecond)
+		require.EqualValues(t, 1, lost.Load())
+		_, watched, err := a.Watch(t.Context(), "k")
+		require.ErrorIs(t, err, store.ErrUnavailable)
+		require.False(t, watched)
+		m.Heal()
+		require.True(t, watch())
+		_, err = b.Set(t.Context(), "k", value("newer"))
+		require.NoError(t, err)
+		time.Sleep(10 * time.Millisecond)
+		require.EqualValues(t, 1, told.Load())
+		require.True(t, watch())
+		m.Evict("k")
+		time.Sleep(10 * time.Millisecond)
+		require.EqualValues(t, 2, told.Load())
+		m.Lose()
+		time.Sleep(10 * time.Millisecond)
+		require.EqualValues(t, 2, lost.Load())
+		require.Zero(t, a.Stats().Watched)
+	})
+}
+
+func TestMemory_lostNotificationIsALostConnection(t *testing.T) {
+	for _, fault := range []storetest.Fault{{LoseRequest: true}, {LoseReply: true}, {Err: errors.New("broken")}, {Delay: 5 * time.Second}} {
+		synctest.Test(t, func(t *testing.T) {
+			m := storetest.NewMemory(storetest.Options[string]{Heartbeat: 3 * time.Second, Fault: func(c storetest.Call) storetest.Fault {
+				if c.Method == "Notify" {
+					return fault
+				}
+				return storetest.Fault{}
+			}})
+			a := m.Client()
+			defer a.Close()
+			began := time.Now()
+			var told, lost atomic.Int64
+			a.Notify(func(string) { told.Store(int64(time.Since(began))) }, func() { lost.Store(int64(time.Since(began))) })
+			_, err := a.Set(t.Context(), "k", value("old"))
+			require.NoError(t, err)
+			_, watched, err := a.Watch(t.Context(), "k")
+			require.NoError(t, err)
+			require.True(t, watched)
+			require.NoError(t, a.Invalidate(t.Context(), "k"))
+			time.Sleep(10 * time.Second)
+			if fault.Delay > 0 {
+				require.EqualValues(t, fault.Delay, told.Load())
+				return
+			}
+			require.Zero(t, told.Load())
+			require.EqualValues(t, 3*time.Second, lost.Load())
+		})
+	}
+}

@@ -62,6 +62,7 @@ func (c *Client[V]) InvalidateAll(ctx context.Context) error {
 		for _, cell := range c.mem.cells {
 			cell.record = store.Record[V]{}
 			cell.release()
+			cell.changedLocked()
 		}
 	})
 	c.tally.Call(tally.Invalidate, err)

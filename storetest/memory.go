@@ -21,6 +21,13 @@ type Options[V any] struct {
 	// Budget is how long a client waits for a reply. Default 50ms.
 	Budget time.Duration
 
+	// Heartbeat is how long a client takes to notice that it is cut off. Default
+	// 1s.
+	Heartbeat time.Duration
+
+	// MaxWatched bounds the keys that a client watches. Default 10,000.
+	MaxWatched int
+
 	// Fault says what becomes of a call's messages. nil lets all pass. It must
 	// be safe for concurrent use.
 	Fault func(Call) Fault
@@ -45,11 +52,12 @@ type Memory[V any] struct {
 	latest  store.Generation // of all keys
 	floor   store.Generation // of the latest InvalidateAll
 	tokens  uint64
-	clients int
+	clients []*Client[V]
 }
 
 // cell is what the server has of a key.
 type cell[V any] struct {
+	key      string
 	record   store.Record[V] // Missing if there is none
 	stale    time.Time       // when its Life ends
 	gone     time.Time       // and its Grace
@@ -58,12 +66,19 @@ type cell[V any] struct {
 	leased   store.Generation
 	leaseEnd time.Time // zero if there is no lease
 	changed  chan struct{}
+	watchers map[*Client[V]]int // by the number of the connection
 }
 
 // NewMemory returns an empty tier.
 func NewMemory[V any](opts Options[V]) *Memory[V] {
 	if opts.Budget <= 0 {
 		opts.Budget = 50 * time.Millisecond
+	}
+	if opts.Heartbeat <= 0 {
+		opts.Heartbeat = defaultHeartbeat
+	}
+	if opts.MaxWatched <= 0 {
+		opts.MaxWatched = defaultMaxWatched
 	}
 	if opts.Clone == nil {
 		opts.Clone = func(v V) V { return v }
@@ -78,6 +93,7 @@ func (m *Memory[V]) Evict(key string) {
 	defer m.mu.Unlock()
 	if c := m.cells[key]; c != nil {
 		c.wake()
+		c.changedLocked()
 		delete(m.cells, key)
 	}
 }
@@ -97,6 +113,9 @@ func (m *Memory[V]) Lose() {
 		c.wake()
 	}
 	clear(m.cells)
+	for _, c := range m.clients {
+		c.breakLocked()
+	}
 }
 
 // Len returns how many keys have a record, expired ones included.
@@ -115,7 +134,7 @@ func (m *Memory[V]) Len() (n int) {
 func (m *Memory[V]) cellLocked(key string) *cell[V] {
 	c := m.cells[key]
 	if c == nil {
-		c = &cell[V]{}
+		c = &cell[V]{key: key}
 		m.cells[key] = c
 	}
 	now := time.Now()
@@ -158,6 +177,7 @@ func (m *Memory[V]) storeLocked(c *cell[V], r store.Record[V], g store.Generatio
 	c.stale = time.Now().Add(r.Life)
 	c.gone = c.stale.Add(r.Grace)
 	c.release()
+	c.changedLocked()
 }
 
 // forgetLocked makes everything that was ever known of c's key void.
@@ -165,6 +185,7 @@ func (m *Memory[V]) forgetLocked(c *cell[V]) {
 	c.record = store.Record[V]{}
 	c.floor = m.nextLocked()
 	c.release()
+	c.changedLocked()
 }
 
 // release ends the lease and wakes those who wait for that.

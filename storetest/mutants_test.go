@@ -16,8 +16,9 @@ import (
 
 // mutant is a store with something wrong with it.
 type mutant struct {
-	store.Store[*storetest.Item]
+	good
 	wrong string
+	ear   *mutantEar
 }
 
 // wrongs are what can be wrong, each with a promise that it breaks.
@@ -39,6 +40,19 @@ var wrongs = map[string]string{
 	"keeps everything for ever":     "LifeRunsOut",
 	"flushes nothing":               "InvalidateAllForgets",
 	"is late to forget":             "NobodySeesWhatWasBeforeAChange",
+	"never tells":                   "WatchTellsOfChanges",
+	"tells others' changes only":    "WatchTellsOfChanges",
+	"reads before it watches":       "WatchMissesNothing",
+	"watches what is not there":     "WatchIsAGet",
+	"tells everything":              "WatchIsNotForOtherKeys",
+	"tells after it is closed":      "WatchNoticesEnds",
+	"says it watches":               "WatchWithoutNotifyIsAGet",
+}
+
+// good is all that a store can be.
+type good interface {
+	store.Store[*storetest.Item]
+	store.Watcher[*storetest.Item]
 }
 
 func (m mutant) is(wrong string) bool { return m.wrong == wrong }
@@ -74,12 +88,12 @@ func (m mutant) bend(r store.Record[*storetest.Item]) store.Record[*storetest.It
 var theOne storetest.Item
 
 func (m mutant) Get(ctx context.Context, key string) (store.Record[*storetest.Item], error) {
-	r, err := m.Store.Get(m.context(ctx), m.name(key))
+	r, err := m.good.Get(m.context(ctx), m.name(key))
 	return m.bend(r), err
 }
 
 func (m mutant) GetMany(ctx context.Context, keys []string) []store.Reply[*storetest.Item] {
-	rs := m.Store.GetMany(m.context(ctx), keys)
+	rs := m.good.GetMany(m.context(ctx), keys)
 	if m.is("mixes up many") && len(rs) > 1 {
 		rs[0], rs[1] = rs[1], rs[0]
 	}
@@ -90,7 +104,7 @@ func (m mutant) Acquire(ctx context.Context, key string, have store.Generation, 
 	if m.is("finds what the caller has") && have > 0 {
 		have--
 	}
-	c, err := m.Store.Acquire(m.context(ctx), m.name(key), have, life)
+	c, err := m.good.Acquire(m.context(ctx), m.name(key), have, life)
 	if c.Outcome == store.Granted {
 		c.Lease.Key = key
 	}
@@ -103,9 +117,9 @@ func (m mutant) Publish(ctx context.Context, l store.Lease, r store.Record[*stor
 		r.Life = 1 << 60
 	}
 	l.Key = m.name(l.Key)
-	err := m.Store.Publish(m.context(ctx), l, r)
+	err := m.good.Publish(m.context(ctx), l, r)
 	if m.is("publishes without a lease") && err == store.ErrLost {
-		_, err = m.Store.Set(ctx, l.Key, r)
+		_, err = m.good.Set(ctx, l.Key, r)
 	}
 	return err
 }
@@ -114,7 +128,7 @@ func (m mutant) Fail(ctx context.Context, l store.Lease, coolDown time.Duration)
 	if m.is("keeps the lease when it fails") {
 		return nil
 	}
-	return m.Store.Fail(ctx, l, coolDown)
+	return m.good.Fail(ctx, l, coolDown)
 }
 
 func (m mutant) Wait(ctx context.Context, key string, have store.Generation) error {
@@ -122,7 +136,7 @@ func (m mutant) Wait(ctx context.Context, key string, have store.Generation) err
 		<-ctx.Done()
 		return ctx.Err()
 	}
-	return m.Store.Wait(ctx, key, have)
+	return m.good.Wait(ctx, key, have)
 }
 
 func (m mutant) Invalidate(ctx context.Context, keys ...string) error {
@@ -131,18 +145,22 @@ func (m mutant) Invalidate(ctx context.Context, keys ...string) error {
 		return nil
 	case m.is("forgets all but some") && len(keys) > 256:
 		keys = keys[:256]
+	case m.is("tells others' changes only"):
+		for _, key := range keys {
+			m.ear.own.Store(key, true)
+		}
 	case m.is("is late to forget"):
-		time.AfterFunc(2*time.Millisecond, func() { m.Store.Invalidate(ctx, keys...) })
+		time.AfterFunc(2*time.Millisecond, func() { m.good.Invalidate(ctx, keys...) })
 		return nil
 	}
-	return m.Store.Invalidate(ctx, keys...)
+	return m.good.Invalidate(ctx, keys...)
 }
 
 func (m mutant) InvalidateAll(ctx context.Context) error {
 	if m.is("flushes nothing") {
 		return nil
 	}
-	return m.Store.InvalidateAll(ctx)
+	return m.good.InvalidateAll(ctx)
 }
 
 const mutantVar = "EARLYBIRD_TEST_MUTANT"
@@ -156,7 +174,7 @@ func TestMutant(t *testing.T) {
 	open := opener(storetest.Options[*storetest.Item]{Latency: 50 * time.Microsecond})
 	storetest.Suite{Virtual: true, Open: func(t *testing.T) func() store.Store[*storetest.Item] {
 		client := open(t)
-		return func() store.Store[*storetest.Item] { return mutant{client(), wrong} }
+		return func() store.Store[*storetest.Item] { return mutant{client().(good), wrong, new(mutantEar)} }
 	}}.Run(t)
 }
 

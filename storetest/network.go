@@ -14,7 +14,7 @@ import (
 // Call is one call on its way to the server.
 type Call struct {
 	Client int    // the clients of a Memory are numbered from 0
-	Method string // of store.Store
+	Method string // of store.Store, or Notify for a message to a watcher
 	Key    string // the first of several
 }
 
@@ -24,6 +24,8 @@ type Fault struct {
 	// its caller waits is carried out all the same when it arrives.
 	Delay time.Duration
 
+	// Of a Notify either loss is that of the connection: it falls silent, and
+	// the client notices that after Options.Heartbeat.
 	LoseRequest bool // the server hears nothing
 	LoseReply   bool // the server does it, the client hears nothing
 
@@ -38,8 +40,17 @@ type network struct {
 }
 
 // Cut cuts clients off from the server: their messages and its replies are lost
-// until Heal.
+// until Heal. What they watch they take for lost after Options.Heartbeat.
 func (m *Memory[V]) Cut(clients ...int) {
+	m.cut(clients)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, c := range clients {
+		m.clients[c].fallSilent()
+	}
+}
+
+func (m *Memory[V]) cut(clients []int) {
 	m.net.mu.Lock()
 	defer m.net.mu.Unlock()
 	if m.net.cut == nil {
@@ -48,6 +59,14 @@ func (m *Memory[V]) Cut(clients ...int) {
 	for _, c := range clients {
 		m.net.cut[c] = true
 	}
+}
+
+// fault returns what becomes of a message.
+func (c *Client[V]) fault(method, key string) Fault {
+	if c.mem.opts.Fault == nil {
+		return Fault{}
+	}
+	return c.mem.opts.Fault(Call{Client: c.id, Method: method, Key: key})
 }
 
 // Heal ends what Cut did, for all clients.
@@ -73,10 +92,7 @@ func (c *Client[V]) exchange(ctx context.Context, method, key string, step func(
 	if err := c.usable(ctx); err != nil {
 		return err
 	}
-	var fault Fault
-	if c.mem.opts.Fault != nil {
-		fault = c.mem.opts.Fault(Call{Client: c.id, Method: method, Key: key})
-	}
+	fault := c.fault(method, key)
 	ctx, cancel := context.WithTimeoutCause(ctx, c.mem.opts.Budget, tally.ErrNoAnswer)
 	defer cancel()
 

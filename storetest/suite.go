@@ -29,7 +29,8 @@ func CloneItem(i *Item) *Item {
 	return &c
 }
 
-// Suite is what every implementation of store.Store must pass.
+// Suite is what every implementation of store.Store must pass. The promises of
+// store.Watcher are for those that are one.
 type Suite struct {
 	// Open makes an empty tier and returns a function that makes another client
 	// of it each time. What it starts, it ends in t.Cleanup.
@@ -37,6 +38,10 @@ type Suite struct {
 
 	// SharedLeases says that the tier shares leases.
 	SharedLeases bool
+
+	// Unwatched says that the tier, although it is a store.Watcher, has no way to
+	// tell what changes.
+	Unwatched bool
 
 	// Virtual runs each test in a testing/synctest bubble of its own, Open
 	// included.
@@ -61,7 +66,7 @@ const (
 
 // Run runs the suite.
 func (s Suite) Run(t *testing.T) {
-	for _, p := range slices.Concat(records, ends, leases, changes, waiting, crowds) {
+	for _, p := range slices.Concat(records, ends, leases, changes, waiting, watching, crowds) {
 		if p.when == exclusive && s.SharedLeases || p.when == shared && !s.SharedLeases {
 			continue
 		}
