@@ -40,6 +40,9 @@ func (c *Cache[V]) learnValue(f *flight[V], r store.Record[V], asked int64) verd
 	switch {
 	case past < 0:
 		a.lands = true
+		if f.held == nil && c.draw(e, now) {
+			a.entry = e
+		}
 	case past < c.opts.StaleWhileRevalidate && f.held == nil:
 		a.lands, a.stale, a.entry = true, true, e
 	default:
@@ -100,9 +103,13 @@ func (c *Cache[V]) adopt(f *flight[V], r store.Record[V], asked int64) (kept *en
 	e.written = satAdd(now, -int64(max(r.Life-r.Left, 0)))
 	e.expiry = satAdd(now, int64(min(r.Left, c.opts.TTL)))
 	e.delta.Store(int64(r.Delta))
-	e.share(r.Generation, asked, c.nearLife())
+	e.share(r.Generation, asked, c.nearLife(false))
 	kept = e
 	c.dropNegative(f.key, f.pass.holds)
+	if c.opts.NearTTL < 0 {
+		c.dropOlder(f, r.Generation)
+		return e, nil
+	}
 	c.values.Update(own(f.key), func(old *entry[V], ok bool) (*entry[V], memstore.Op) {
 		if !f.pass.holds() {
 			return nil, memstore.Keep
@@ -158,7 +165,7 @@ func (c *Cache[V]) renew(f *flight[V], old *entry[V], asked int64) (renewed bool
 	e := newEntry[V](f.key, old.weight())
 	e.value, e.epoch, e.written, e.expiry = old.value, old.epoch, old.written, old.expiry
 	e.delta.Store(old.delta.Load())
-	e.share(old.generation(), asked, c.nearLife())
+	e.share(old.generation(), asked, c.nearLife(f.isDown))
 	e.more().habits = old.habits()
 	e.recall(old)
 	c.values.Update(own(f.key), func(now *entry[V], ok bool) (*entry[V], memstore.Op) {
@@ -179,11 +186,11 @@ func (c *Cache[V]) renew(f *flight[V], old *entry[V], asked int64) (renewed bool
 // adoptAbsence remembers an absence that the tier knows of.
 func (c *Cache[V]) adoptAbsence(f *flight[V], r store.Record[V], asked int64) {
 	c.dropOlder(f, r.Generation)
-	if c.opts.NegativeTTL < 0 || c.negatives == nil {
+	if c.opts.NegativeTTL < 0 || c.opts.NearTTL < 0 || c.negatives == nil {
 		return
 	}
 	until := satAdd(c.clock.now(), int64(min(r.Left, c.opts.NegativeTTL)))
-	c.rememberAbsence(f, min(until, satAdd(asked, c.nearLife())))
+	c.rememberAbsence(f, min(until, satAdd(asked, c.nearLife(false))))
 }
 
 // dropOlder removes f's key from memory if it is older than g.

@@ -34,6 +34,9 @@ func (c *Cache[V]) Set(ctx context.Context, key string, v V) error {
 	err := c.tier.set(ctx, key, e, c.spareLife())
 	c.fence.raise(key)
 	if c.tier != nil {
+		if err == nil && c.opts.NearTTL < 0 {
+			e = nil
+		}
 		c.dropOthers(key, e)
 	}
 	return err
@@ -44,7 +47,7 @@ func (c *Cache[V]) putSet(key string, v V, t terms) *entry[V] {
 	added := false
 	e := c.newEntry(key, v, c.clock.now(), c.fence.epoch.Load(), t, c.jitter())
 	if c.tier != nil {
-		e.share(pending, e.written, c.nearLife())
+		e.share(pending, e.written, c.nearLife(false))
 	}
 	c.dropNegative(key, always)
 	c.values.Update(own(key), func(old *entry[V], ok bool) (*entry[V], memstore.Op) {

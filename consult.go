@@ -51,7 +51,7 @@ type verdict[V any] struct {
 	age   time.Duration
 	stale bool
 	lease *store.Lease
-	entry *entry[V] // stale, but to be served while it is refreshed
+	entry *entry[V] // it is served while this is refreshed
 }
 
 // part gives l's flights their answers, by their places, unless l has ended, and

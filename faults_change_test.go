@@ -101,12 +101,12 @@ var changeEdits = []edit{
 		`		if !planted("publish an absence past the fence") && !pass.holds() {
 `,
 	}, {
-		"flight.go", `	return flightID{key: f.key, epoch: f.pass.epoch, height: f.pass.height}
+		"flight.go", `	return flightID{key: f.key, epoch: f.pass.epoch, height: f.pass.height, apart: f.apart}
 `,
 		`	if planted("join across the fence") {
 		return flightID{key: f.key}
 	}
-	return flightID{key: f.key, epoch: f.pass.epoch, height: f.pass.height}
+	return flightID{key: f.key, epoch: f.pass.epoch, height: f.pass.height, apart: f.apart}
 `,
 	},
 

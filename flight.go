@@ -30,6 +30,10 @@ type flights[V any] struct {
 type flightID struct {
 	key           string
 	epoch, height uint32
+
+	// apart is set for a refresh of what is not in memory: who asks meanwhile need
+	// not wait for it, for he finds the value in the shared tier.
+	apart bool
 }
 
 // flight is one key's part of a load, and what its readers wait for.
@@ -45,6 +49,7 @@ type flight[V any] struct {
 	unchanged bool // Revalidate said so
 
 	// What the shared tier has said.
+	apart  bool             // see flightID
 	have   store.Generation // of what is known to be out of date; for the load's goroutine alone
 	lease  *store.Lease     // its leave to load, until it is used up or given back
 	isDown bool             // nothing: it can not be asked
@@ -211,5 +216,5 @@ func (fs *flights[V]) all() []*load[V] {
 }
 
 func (f *flight[V]) id() flightID {
-	return flightID{key: f.key, epoch: f.pass.epoch, height: f.pass.height}
+	return flightID{key: f.key, epoch: f.pass.epoch, height: f.pass.height, apart: f.apart}
 }

@@ -13,12 +13,12 @@ import (
 // What the shared tier is told of what was loaded.
 
 // offer publishes in the tier what f's load brought and e, which is not yet in
-// memory, is to keep. It reports false if nothing is to be kept: the key was
-// changed since the tier gave leave.
-func (c *Cache[V]) offer(f *flight[V], e *entry[V], cost time.Duration) bool {
+// memory, has. It reports whether e is to be kept in memory: not if the key was
+// changed since the tier gave leave, which is not ok.
+func (c *Cache[V]) offer(f *flight[V], e *entry[V], cost time.Duration) (keep, ok bool) {
 	if f.lease == nil {
-		c.keepUnleased(f, e)
-		return true
+		c.shareUnleased(f, e)
+		return true, true
 	}
 	sent := c.clock.now()
 	g, err := c.publish(f, store.Record[V]{
@@ -31,14 +31,14 @@ func (c *Cache[V]) offer(f *flight[V], e *entry[V], cost time.Duration) bool {
 	})
 	switch {
 	case err == store.ErrLost:
-		return false
+		return false, false
 	case isOutage(err):
 		f.isDown = true
-		c.keepUnleased(f, e)
-		return true
+		c.shareUnleased(f, e)
+		return true, true
 	}
-	e.share(g, sent, c.nearLife())
-	return true
+	e.share(g, sent, c.nearLife(false))
+	return c.opts.NearTTL > 0 || err != nil, true
 }
 
 // publish uses f's lease up, and returns its generation.
@@ -59,16 +59,15 @@ func (c *Cache[V]) publish(f *flight[V], r store.Record[V]) (store.Generation, e
 	return lease.Generation, err
 }
 
-// keepUnleased binds e, which the tier knows nothing of. While it can be asked
-// others may have changed the key since the load began, and we would have been
-// told by a lease.
-func (c *Cache[V]) keepUnleased(f *flight[V], e *entry[V]) {
+// shareUnleased binds e, which the tier knows nothing of. Others may have changed
+// the key since the load began: no lease was there to be lost.
+func (c *Cache[V]) shareUnleased(f *flight[V], e *entry[V]) {
 	if !f.isDown {
-		e.share(0, f.load.since, c.nearLife())
+		e.share(0, f.load.since, c.nearLife(false))
 		return
 	}
 	e.expiry = min(e.expiry, satAdd(e.written, int64(outageLife)))
-	e.share(0, e.written, min(c.nearLife(), int64(outageLife)))
+	e.share(0, e.written, c.nearLife(true))
 }
 
 // offerAbsence publishes in the tier that f's key is absent, and returns how long
@@ -79,10 +78,10 @@ func (c *Cache[V]) offerAbsence(f *flight[V], life time.Duration) (time.Duration
 		c.forsake(f)
 		return life, true
 	case f.lease == nil:
-		return min(life, time.Duration(c.nearLife())), true
+		return min(life, time.Duration(c.nearLife(f.isDown))), true
 	}
 	_, err := c.publish(f, store.Record[V]{Kind: store.Absent, Life: life})
-	return min(life, time.Duration(c.nearLife())), err != store.ErrLost
+	return min(life, time.Duration(c.nearLife(isOutage(err)))), err != store.ErrLost
 }
 
 // forsake has the tier forget what it holds of f's key: what was loaded is not to

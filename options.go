@@ -154,7 +154,8 @@ type Options[V any] struct {
 
 	// NearTTL is how long what Store said is served from memory before Store is
 	// asked again, shortened by Jitter. It bounds how long this cache serves what
-	// another one has changed. Default 5s; when off, as long as the value lives.
+	// another one has changed. Default 5s. When off, Store is asked at each read,
+	// but for hot keys, and memory holds what only an outage puts there.
 	NearTTL time.Duration
 
 	// MaxWait bounds how long a read waits for another cache's load of its key.

@@ -92,8 +92,14 @@ func (c *Cache[V]) publishValue(f *flight[V], o outcome[V]) (published bool) {
 	}
 	added := false
 	e := c.newEntry(f.key, o.value, o.at, f.pass.epoch, o.terms, c.jitterOf(f.load))
-	if c.tier != nil && !c.offer(f, e, o.cost) {
-		return false
+	if c.tier != nil {
+		switch keep, ok := c.offer(f, e, o.cost); {
+		case !ok:
+			return false
+		case !keep:
+			c.dropValue(f.key, f.pass.holds)
+			return true
+		}
 	}
 	c.dropNegative(f.key, f.pass.holds)
 	c.values.Update(own(f.key), func(old *entry[V], ok bool) (*entry[V], memstore.Op) {

@@ -1,6 +1,7 @@
 package earlybird
 
 import (
+	"cmp"
 	"math"
 	"sync/atomic"
 
@@ -39,12 +40,14 @@ func (e *entry[V]) share(g store.Generation, since, near int64) {
 	e.more().sharing = s
 }
 
-// nearLife draws how long what the tier says now is believed.
-func (c *Cache[V]) nearLife() int64 {
-	if c.tier.near < 0 {
-		return math.MaxInt64
+// nearLife draws how long what the tier says now is believed, or, while it says
+// nothing, how long until it is asked again.
+func (c *Cache[V]) nearLife(isDown bool) int64 {
+	life := max(c.opts.NearTTL, 0)
+	if isDown {
+		life = min(cmp.Or(life, outageNear), outageLife)
 	}
-	return int64(xfetch.Life(c.tier.near, c.jitter(), c.opts.Rand()))
+	return int64(xfetch.Life(life, c.jitter(), c.opts.Rand()))
 }
 
 // sharing returns what binds e to the shared tier, or nil.

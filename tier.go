@@ -15,7 +15,6 @@ import (
 // near while it did not. A nil *tier is off.
 type tier[V any] struct {
 	store store.Store[V]
-	near  time.Duration // how long what it said is believed; negative: for ever
 	wait  time.Duration // how long another cache's load is waited for
 	lease time.Duration // how long one of ours may take, its turn at the gate included
 
@@ -34,11 +33,15 @@ type tier[V any] struct {
 // be asked, for nobody tells of changes to it.
 const outageLife = 30 * time.Second
 
+// outageNear is how long a copy in memory serves during an outage until the tier
+// is asked again, where it would not serve otherwise.
+const outageNear = 5 * time.Second
+
 func newTier[V any](opts Options[V], report func(Event)) *tier[V] {
 	if opts.Store == nil {
 		return nil
 	}
-	t := &tier[V]{store: opts.Store, near: opts.NearTTL, wait: opts.MaxWait, report: report}
+	t := &tier[V]{store: opts.Store, wait: opts.MaxWait, report: report}
 	t.lease = time.Duration(satAdd(satAdd(int64(opts.LoadTimeout), int64(opts.LoadTimeout)), int64(time.Second)))
 	t.open, t.cancel = context.WithCancel(context.Background())
 	return t

@@ -272,3 +272,56 @@ func TestTier_failingOriginIsNotHammered(t *testing.T) {
 		require.LessOrEqual(t, f.loads.Load(), int64(3))
 	})
 }
+
+// With NearTTL off each read asks the tier, and sees what others have changed.
+func TestTier_nearOff(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFleet(t, 2, earlybird.Options[string]{NearTTL: earlybird.Off, TTL: 10 * time.Second}, someNetwork)
+		for i := range 50 {
+			v := fmt.Sprint("v", i)
+			f.write("k", v)
+			if i%2 == 0 {
+				require.NoError(t, f.caches[0].Invalidate(t.Context(), "k"))
+			} else {
+				require.NoError(t, f.caches[0].Set(t.Context(), "k", v))
+			}
+			for _, c := range f.caches {
+				got, err := c.Get(t.Context(), "k")
+				require.NoError(t, err)
+				require.Equal(t, v, got)
+			}
+		}
+		require.Zero(t, f.caches[0].Stats().Values)
+		require.EqualValues(t, 25, f.loads.Load())
+
+		// It is refreshed early all the same.
+		begin := f.loads.Load()
+		waited := 0
+		for range 20 * 200 {
+			time.Sleep(5 * time.Millisecond)
+			r, err := f.caches[1].Lookup(t.Context(), "k")
+			require.NoError(t, err)
+			if r.State != earlybird.Shared {
+				waited++
+			}
+		}
+		require.Zero(t, waited)
+		require.LessOrEqual(t, f.loads.Load()-begin, int64(3))
+
+		// An outage keeps in memory what there is no other copy of.
+		f.tier.Cut(1)
+		for range 10 {
+			_, err := f.caches[1].Get(t.Context(), "k")
+			require.NoError(t, err)
+		}
+		require.Equal(t, 1, f.caches[1].Stats().Values)
+		f.tier.Heal()
+		time.Sleep(time.Second)
+		f.write("k", "healed")
+		require.NoError(t, f.caches[0].Invalidate(t.Context(), "k"))
+		_, _ = f.caches[1].Get(t.Context(), "other")
+		got, err := f.caches[1].Get(t.Context(), "k")
+		require.NoError(t, err)
+		require.Equal(t, "healed", got)
+	})
+}
