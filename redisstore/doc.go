@@ -33,6 +33,27 @@
 // Those who wait for another's load are told by the server (client tracking), or
 // ask every 15ms or so where it refuses to tell.
 //
+// # Watching
+//
+// A Store is a [store.Watcher] where the server tracks what clients read (Redis 6
+// and later; the user needs the command client|tracking). Only keys that are
+// watched are tracked. A change is told in about the time that a message takes,
+// well below a millisecond here; so are evictions, and what the server forgets
+// when it tracks too many keys (tracking-table-max-keys). InvalidateAll is told
+// of each watched key as its slot's turn comes.
+//
+// All watches are lost when a connection to any server is lost, a server is
+// emptied, or a slot turns out to have moved. A server that has gone silent is
+// noticed within 1s, or WriteTimeout and .4s if that is more: an idle connection
+// is asked every .2s. One blind spot is left: a server of a Cluster that has lost
+// its slots to another, and then loses the other from sight, goes on answering
+// and tells nothing, until a command is sent to it in vain. A watched copy should
+// have a bound of its own for that.
+//
+// Servers without tracking tell nobody, and Watch says so. Telling by sharded
+// publishing would not do: who changes a key would have to publish it always, as
+// he cannot know whether somebody watches it, and evictions would go untold.
+//
 // # When the server is slow or gone
 //
 // Each call has a budget, and comes back by then also while connecting, and from

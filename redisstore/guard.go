@@ -22,7 +22,9 @@ type guarded struct {
 	replies  scanner      // of the one that reads
 	refused  func(error)
 	onClose  func()
-	closed   atomic.Bool
+
+	elsewhere func(forGood bool) // told of each command that another server has to answer; may be nil
+	closed    atomic.Bool
 }
 
 // errProtocol is within the error of a connection that broke the protocol.
@@ -58,6 +60,12 @@ func (g *guarded) Read(p []byte) (int, error) {
 func (g *guarded) reply(kind byte) error {
 	if kind != '>' && g.waiting.Add(-1) < 0 {
 		return fmt.Errorf("%w: nobody asked for it", errProtocol)
+	}
+	if kind == '-' && g.elsewhere != nil {
+		switch moved := g.replies.wordIs("MOVED"); {
+		case moved, g.replies.wordIs("ASK"):
+			g.elsewhere(moved)
+		}
 	}
 	return nil
 }

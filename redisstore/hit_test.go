@@ -243,5 +243,5 @@ func TestStore_withoutTracking(t *testing.T) {
 	opts.Username, opts.Password = "plain", "pw"
 	s := open(t, opts)
 	eventually(t, func() error { _, err := s.Get(t.Context(), "k"); return err })
-	suite(t, opts)
+	suiteOf(opts, true).Run(t)
 }

@@ -22,6 +22,9 @@ type link struct {
 	options rueidis.ClientOption
 	dialer  func(ctx context.Context, network, addr string) (net.Conn, error)
 	refused func(error)
+	moved   func() // called when a slot is found to be another server's
+
+	elsewhere atomic.Uint64 // commands that were sent on to another server
 
 	client  atomic.Pointer[client]
 	ctx     context.Context
@@ -130,6 +133,7 @@ func (l *link) adopt(conn net.Conn) net.Conn {
 		defer l.mu.Unlock()
 		delete(l.conns, g)
 	})
+	g.elsewhere = l.sentOn
 	l.mu.Lock()
 	l.conns[g] = struct{}{}
 	l.mu.Unlock()
@@ -137,6 +141,15 @@ func (l *link) adopt(conn net.Conn) net.Conn {
 		g.Close()
 	}
 	return g
+}
+
+// sentOn is for a command that another server has to answer. The library sends
+// it there by itself, and nobody else would learn of it.
+func (l *link) sentOn(forGood bool) {
+	l.elsewhere.Add(1)
+	if forGood {
+		l.moved()
+	}
 }
 
 // close ends the client. The library says goodbye to each server and would wait

@@ -76,6 +76,10 @@ type Options[V any] struct {
 	// Default 65,536; cannot be off.
 	MaxPending int
 
+	// MaxWatched bounds the keys that are watched at once, see store.Watcher.
+	// Default 10,000.
+	MaxWatched int
+
 	// MaxInFlight bounds the calls that wait for the server at once; more fail
 	// at once with store.ErrUnavailable. Default, and at most, 512: beyond that
 	// the client library would block without regard to any deadline.
@@ -120,6 +124,7 @@ func (o *Options[V]) fill() {
 	orDefault(&o.ConnectTimeout, 250*time.Millisecond)
 	orDefault(&o.Tombstone, time.Minute)
 	orDefault(&o.MaxPending, 1<<16)
+	orDefault(&o.MaxWatched, 10_000)
 	orDefault(&o.MaxInFlight, mostInFlight)
 }
 

@@ -24,7 +24,7 @@ type scanner struct {
 	depth int
 	top   byte // type of the message
 
-	word [len(invalidate)]byte // of a push
+	word [len(invalidate)]byte // of a push or an error, the first one
 	said int                   // bytes of it; -1 once it was checked
 }
 
@@ -176,6 +176,9 @@ func (s *scanner) text(c byte) error {
 	s.n++
 	last := s.last
 	s.last = c
+	if s.top == '-' && s.n <= len(s.word) {
+		s.word[s.n-1] = c
+	}
 	switch {
 	case s.n > longestLine:
 		return broken("a line of more than %d bytes", longestLine)
@@ -190,4 +193,9 @@ func (s *scanner) text(c byte) error {
 		return s.element()
 	}
 	return nil
+}
+
+// wordIs reports whether the error that is ending begins with word.
+func (s *scanner) wordIs(word string) bool {
+	return s.n > len(word) && string(s.word[:len(word)]) == word && s.word[len(word)] == ' '
 }

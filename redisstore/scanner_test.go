@@ -50,6 +50,26 @@ func TestScanner_followsReplies(t *testing.T) {
 	}
 }
 
+func TestScanner_knowsErrorsByTheirFirstWord(t *testing.T) {
+	for in, want := range map[string]bool{
+		"-MOVED 1 a:1\r\n": true, "-MOVED \r\n": true, ":1\r\n-MOVED 1 a:1\r\n": true,
+		"-MOVED\r\n": false, "-MOVEDX 1\r\n": false, "-ERR MOVED 1\r\n": false, "-MOV\r\n": false,
+		"-MOVED 1 a:1\r\n-ASK 1 a:1\r\n": false, "-\r\n": false,
+	} {
+		for _, n := range []int{1, 3, 1000} {
+			var x scanner
+			var last bool
+			x = scanner{limit: 1 << 20, ends: func(kind byte) error { last = kind == '-' && x.wordIs("MOVED"); return nil }}
+			for p := []byte(in); len(p) > 0; {
+				k := min(n, len(p))
+				require.NoError(t, x.scan(p[:k]))
+				p = p[k:]
+			}
+			require.Equal(t, want, last, "%q in pieces of %d", in, n)
+		}
+	}
+}
+
 func TestScanner_refusesWhatALibraryMightNotSurvive(t *testing.T) {
 	for _, in := range []string{
 		"HTTP/1.1 400 Bad Request\r\n", "\r\n", "?\r\n", "|1\r\n", ";4\r\n", ".\r\n",

@@ -35,13 +35,18 @@ var namespaces atomic.Int64
 
 // suite runs the conformance suite, each test in a namespace of its own.
 func suite(t *testing.T, opts redisstore.Options[*item]) {
-	storetest.Suite{
+	suiteOf(opts, false).Run(t)
+}
+
+func suiteOf(opts redisstore.Options[*item], unwatched bool) storetest.Suite {
+	return storetest.Suite{
 		SharedLeases: opts.SharedLeases,
+		Unwatched:    unwatched,
 		Open: func(t *testing.T) func() store.Store[*item] {
 			opts.Namespace = fmt.Sprint("suite:", namespaces.Add(1))
 			return func() store.Store[*item] { return open(t, opts) }
 		},
-	}.Run(t)
+	}
 }
 
 func TestStore_keepsTheContract(t *testing.T) {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/earlybird-cache/earlybird/internal/ladder"
 	"github.com/earlybird-cache/earlybird/internal/tally"
+	"github.com/earlybird-cache/earlybird/internal/watches"
 	"github.com/earlybird-cache/earlybird/store"
 )
 
@@ -28,6 +29,7 @@ type tier struct {
 	tally     tally.Tally
 	overdue   *ladder.Ladder
 	waiters   waiters
+	watches   *watches.List
 	began     time.Time
 
 	ctx  context.Context // ends with Close
@@ -46,6 +48,7 @@ func newTier(o Options[struct{}], p place) *tier {
 		t.lanes[i].doubt.Store(true)
 	}
 	t.waiters.of = make(map[string]map[*waiter]struct{})
+	t.watches = watches.New(max(o.MaxWatched, 0))
 	t.overdue = ladder.New(ladder.Options{
 		Try:   t.forgetAgain,
 		Rungs: []time.Duration{time.Second, 5 * time.Second, time.Minute},
@@ -60,6 +63,7 @@ func newTier(o Options[struct{}], p place) *tier {
 			t.tally.RefusedReplies.Add(1)
 			t.log(slog.LevelWarn, "the server broke the protocol", err)
 		},
+		moved: t.moved,
 		first: make(chan struct{}),
 		conns: make(map[*guarded]struct{}),
 	}
@@ -85,7 +89,7 @@ func (t *tier) clientOptions(p place) rueidis.ClientOption {
 		ClientName:          t.ClientName,
 		ClientSetInfo:       rueidis.DisableClientSetInfo,
 		DialCtxFn:           t.link.dial,
-		OnInvalidations:     t.waiters.push,
+		OnInvalidations:     t.pushed,
 		DisableRetry:        true,
 		PipelineMultiplex:   -1,      // one connection to a server, so that later calls come later
 		CacheSizeEachConn:   1 << 10, // nothing is kept in it
@@ -140,6 +144,7 @@ func (t *tier) log(level slog.Level, message string, err error) {
 func (t *tier) stats() store.Stats {
 	s := t.tally.Stats()
 	s.Pending, s.Retried, s.GivenUp = t.overdue.Counts()
+	s.Watched, s.Changes, s.Losses = t.watches.Counts()
 	s.Parts = 1
 	c := t.link.client.Load()
 	switch {
@@ -166,6 +171,7 @@ func (t *tier) close() {
 	t.over = true
 	t.mu.Unlock()
 	t.stop()
+	t.watches.Close()
 	t.waiters.push(nil)
 	t.link.close()
 	t.overdue.Close()

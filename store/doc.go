@@ -66,4 +66,8 @@
 // harmless: a lease that was granted without the caller's knowing ends by
 // itself, a record that was published nevertheless is as good as any, and an
 // invalidation is repeated.
+//
+// # What a Store may be besides
+//
+// A [Watcher] tells when what it gave out has changed.
 package store
