@@ -98,16 +98,6 @@ func (t *tier) pushed(changed []rueidis.RedisMessage) {
 // have moved, of which the server that had them tells only while it follows.
 func (t *tier) moved() { t.watches.Lost() }
 
-// userKeyOf undoes keysOf for the key of a value.
-func (n namespace) userKeyOf(name string) (key string, ok bool) {
-	rest, ok := strings.CutPrefix(name, n.value)
-	if !ok {
-		return "", false
-	}
-	_, key, ok = strings.Cut(rest, "}")
-	return key, ok
-}
-
 // slotOfEpoch undoes epochOf.
 func (n namespace) slotOfEpoch(name string) (slot uint16, ok bool) {
 	tag, ok := strings.CutPrefix(name, n.epoch)
