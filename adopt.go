@@ -56,6 +56,10 @@ func (c *Cache[V]) learnValue(f *flight[V], r store.Record[V], asked int64) verd
 // holds nothing, or can not be asked.
 func (c *Cache[V]) keep(f *flight[V], asked int64) verdict[V] {
 	e, now := c.alive(f.key), c.clock.now()
+	if e.isOutdated() {
+		c.dropOlder(f, e.generation()+1)
+		return verdict[V]{}
+	}
 	if e == nil || now >= e.expiry || e.generation() != pending && !c.renew(f, e, asked) {
 		return verdict[V]{}
 	}
@@ -103,11 +107,12 @@ func (c *Cache[V]) adopt(f *flight[V], r store.Record[V], asked int64) (kept *en
 	e.written = satAdd(now, -int64(max(r.Life-r.Left, 0)))
 	e.expiry = satAdd(now, int64(min(r.Left, c.opts.TTL)))
 	e.delta.Store(int64(r.Delta))
-	e.share(r.Generation, asked, c.nearLife(false))
+	e.share(r.Generation, asked, c.copyLife(f))
 	kept = e
 	c.dropNegative(f.key, f.pass.holds)
 	if c.opts.NearTTL < 0 {
 		c.dropOlder(f, r.Generation)
+		c.hot.keep(f, e)
 		return e, nil
 	}
 	c.values.Update(own(f.key), func(old *entry[V], ok bool) (*entry[V], memstore.Op) {
@@ -119,6 +124,9 @@ func (c *Cache[V]) adopt(f *flight[V], r store.Record[V], asked int64) (kept *en
 			return nil, memstore.Keep
 		}
 		added = !ok
+		if !c.hot.holds(f) {
+			e.share(r.Generation, asked, 0)
+		}
 		c.follow(e, old, r.Cost, now)
 		return e, memstore.Put
 	})

@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/earlybird-cache/earlybird/hotkeys"
 	"github.com/earlybird-cache/earlybird/memstore"
 )
 
@@ -44,6 +45,7 @@ type Cache[V any] struct {
 	life      *life
 	mean      meanCost
 	tier      *tier[V]
+	hot       *hot[V]
 
 	refreshes, refreshFailures, fenced atomic.Uint64
 }
@@ -83,6 +85,12 @@ func New[V any](load Loader[V], opts Options[V]) (*Cache[V], error) {
 		if c.negatives, err = memstore.New[*negative](opts.MaxNegatives); err != nil {
 			return nil, &OptionError{Field: "MaxNegatives", Value: opts.MaxNegatives, Reason: err.Error()}
 		}
+	}
+	if c.tier != nil && c.opts.HotKeys == nil {
+		c.opts.HotKeys, _ = hotkeys.New(hotkeys.Options{}) // these options are fine
+	}
+	if c.hot, err = newHot(c); err != nil {
+		return nil, err
 	}
 	return c, nil
 }
@@ -203,6 +211,9 @@ func (c *Cache[V]) look(ctx context.Context, key string, e *entry[V]) glance[V] 
 	}
 	now := c.clock.now()
 	if e = c.living(key, e); e != nil && c.servable(e, now) {
+		return c.serve(key, e, now)
+	}
+	if e := c.hot.find(key, now); e != nil {
 		return c.serve(key, e, now)
 	}
 	switch {

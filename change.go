@@ -110,6 +110,7 @@ func (c *Cache[V]) invalidate(ctx context.Context, keys ...string) (err error) {
 func (c *Cache[V]) drop(key string) {
 	c.dropValue(key, always)
 	c.dropNegative(key, always)
+	c.hot.drop(key)
 }
 
 // InvalidateAll is Invalidate of every key, in this cache at one instant. The
@@ -135,6 +136,7 @@ func (c *Cache[V]) InvalidateAll(ctx context.Context) error {
 func (c *Cache[V]) clear() {
 	c.table.clear()
 	c.values.Clear()
+	c.hot.clear()
 	c.negatives.Clear()
 }
 

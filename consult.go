@@ -83,7 +83,8 @@ func (l *load[V]) part(answers func(i int) verdict[V]) (over bool) {
 func (l *load[V]) read() (over bool) {
 	c := l.cache
 	asked := c.clock.now()
-	replies := c.tier.get(context.WithoutCancel(l.asked), l.keys)
+	replies := l.replies(context.WithoutCancel(l.asked))
+	c.hot.mind(asked)
 	answers := make([]verdict[V], len(replies))
 	var elected []election[V]
 	for i, f := range l.flights {
@@ -96,6 +97,17 @@ func (l *load[V]) read() (over bool) {
 	over = l.part(func(i int) verdict[V] { return answers[i] })
 	c.refreshMany(l.asked, false, elected)
 	return over
+}
+
+// replies are what the tier says of l's keys.
+func (l *load[V]) replies(ctx context.Context) []store.Reply[V] {
+	c := l.cache
+	if f := l.flights[0]; len(l.flights) == 1 {
+		if k := c.hot.of(f.key); k != nil {
+			return []store.Reply[V]{c.hot.watch(ctx, f, k)}
+		}
+	}
+	return c.tier.get(ctx, l.keys)
 }
 
 // acquireInTime asks for the tier's leave to load l's only key for a reader who

@@ -52,7 +52,8 @@ type flight[V any] struct {
 	apart  bool             // see flightID
 	have   store.Generation // of what is known to be out of date; for the load's goroutine alone
 	lease  *store.Lease     // its leave to load, until it is used up or given back
-	isDown bool             // nothing: it can not be asked
+	sight  sight
+	isDown bool // nothing: it can not be asked
 
 	// Once landed is closed:
 	value  V

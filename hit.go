@@ -12,6 +12,7 @@ func (c *Cache[V]) hit(key string, e *entry[V]) {
 	now := c.clock.now()
 	s.age(now - e.written)
 	c.opts.HotKeys.Sample(key, sampled)
+	c.hot.mind(now)
 	c.bringUpToDate(now)
 }
 

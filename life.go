@@ -102,6 +102,7 @@ func (c *Cache[V]) Close() error {
 	}
 	c.life.drain(c.opts.LoadTimeout)
 	c.tier.end()
+	c.hot.close()
 	c.clear()
 	if n := c.calls.now(); n > 0 {
 		c.life.err = &StuckError{Loads: n}

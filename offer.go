@@ -38,6 +38,9 @@ func (c *Cache[V]) offer(f *flight[V], e *entry[V], cost time.Duration) (keep, o
 		return true, true
 	}
 	e.share(g, sent, c.nearLife(false))
+	if c.hot.of(f.key) != nil {
+		e.renewAtOnce() // to be told of changes
+	}
 	return c.opts.NearTTL > 0 || err != nil, true
 }
 
@@ -160,4 +163,5 @@ func (c *Cache[V]) dropOthers(key string, e *entry[V]) {
 		return nil, memstore.Drop
 	})
 	c.dropNegative(key, always)
+	c.hot.drop(key)
 }

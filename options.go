@@ -145,11 +145,13 @@ type Options[V any] struct {
 	// whole key.
 	GuardPart func(key string) string
 
-	// HotKeys finds out which keys are read most; ask it, or Stats. nil does not.
+	// HotKeys finds out which keys are read most; ask it, or Stats. nil does not,
+	// unless there is a Store: then New makes one.
 	HotKeys *hotkeys.Tracker
 
 	// Store is the tier that this cache shares with others: see packages store
-	// and redisstore. nil is none. Closing the cache does not close it.
+	// and redisstore. nil is none. Each cache has one of its own, and closing the
+	// cache does not close it.
 	Store store.Store[V]
 
 	// NearTTL is how long what Store said is served from memory before Store is
@@ -157,6 +159,11 @@ type Options[V any] struct {
 	// another one has changed. Default 5s. When off, Store is asked at each read,
 	// but for hot keys, and memory holds what only an outage puts there.
 	NearTTL time.Duration
+
+	// HotTTL is how long a copy of a hot key is believed that Store promises to
+	// tell changes of, if it is a store.Watcher. Default 5s. When off, hot keys are
+	// like others.
+	HotTTL time.Duration
 
 	// MaxWait bounds how long a read waits for another cache's load of its key.
 	// After that it asks the origin, and what that brings is kept in memory only.
@@ -223,6 +230,7 @@ func (o Options[V]) filled() (Options[V], error) {
 	f.optional(&o.StaleWhileRevalidate, Off)
 	f.optional(&o.StaleIfError, Off)
 	f.optional(&o.NearTTL, 5*time.Second)
+	f.optional(&o.HotTTL, 5*time.Second)
 	f.optional(&o.MaxWait, min(3*time.Second, o.LoadTimeout))
 	if o.Outage > Fail {
 		f.fail("Outage", o.Outage, "must be Origin, StaleOnly or Fail")

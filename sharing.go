@@ -19,6 +19,7 @@ type sharing struct {
 	// that it is time for neither.
 	renew, quiet int64
 	due          atomic.Int64
+	outdated     atomic.Bool // the record has changed since
 }
 
 const (
@@ -45,7 +46,7 @@ func (e *entry[V]) share(g store.Generation, since, near int64) {
 func (c *Cache[V]) nearLife(isDown bool) int64 {
 	life := max(c.opts.NearTTL, 0)
 	if isDown {
-		life = min(cmp.Or(life, outageNear), outageLife)
+		life = min(cmp.Or(life, outageNear), outageNear)
 	}
 	return int64(xfetch.Life(life, c.jitter(), c.opts.Rand()))
 }
@@ -79,15 +80,43 @@ func (e *entry[V]) isFresh(now int64) bool {
 	return s == nil || now < s.due.Load()
 }
 
+// isOutdated reports whether the tier has said that e is.
+func (e *entry[V]) isOutdated() bool {
+	s := e.sharing()
+	return s != nil && s.outdated.Load()
+}
+
+// renewAtOnce has the first reader ask the tier about e.
+func (e *entry[V]) renewAtOnce() {
+	s := e.sharing()
+	s.renew, s.quiet = never, doubted
+}
+
 // isToRenew reports whether a reader at now is to have the tier asked again.
 func (e *entry[V]) isToRenew(now int64) bool {
 	s := e.sharing()
 	return s != nil && now >= s.renew
 }
 
+// outdate lets e serve until then at most, and whatever happens not longer: the
+// record has changed.
+func (e *entry[V]) outdate(until int64) {
+	s := e.sharing()
+	s.outdated.Store(true)
+	if until < s.due.Load() {
+		s.due.Store(until)
+	}
+	e.disquiet()
+}
+
 // doubt has the tier asked about e before it is served again.
 func (e *entry[V]) doubt() {
 	e.sharing().due.Store(never)
+	e.disquiet()
+}
+
+// disquiet makes every reader look closely.
+func (e *entry[V]) disquiet() {
 	for quiet := e.quiet.Load(); quiet > doubted; quiet = e.quiet.Load() {
 		e.quiet.CompareAndSwap(quiet, doubted)
 	}

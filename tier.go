@@ -33,9 +33,9 @@ type tier[V any] struct {
 // be asked, for nobody tells of changes to it.
 const outageLife = 30 * time.Second
 
-// outageNear is how long a copy in memory serves during an outage until the tier
-// is asked again, where it would not serve otherwise.
-const outageNear = 5 * time.Second
+// outageNear is how long a copy in memory serves during an outage until somebody
+// asks whether the tier is back.
+const outageNear = time.Second
 
 func newTier[V any](opts Options[V], report func(Event)) *tier[V] {
 	if opts.Store == nil {

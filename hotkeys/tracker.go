@@ -61,6 +61,14 @@ func (t *Tracker) Every() uint64 {
 	return t.every
 }
 
+// Threshold is [Options.Threshold], 0 if the tracker is off.
+func (t *Tracker) Threshold() float64 {
+	if t == nil {
+		return 0
+	}
+	return t.opts.Threshold
+}
+
 // Sample counts weight reads of key. It is for callers that pick their samples
 // themselves, such as every 64th read, each with a weight of 64, and so save
 // the draw of Touch. They should pick about one in [Tracker.Every] or more, and

@@ -1,0 +1,82 @@
+package earlybird_test
+
+import (
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/earlybird-cache/earlybird"
+	"github.com/earlybird-cache/earlybird/hotkeys"
+	"github.com/earlybird-cache/earlybird/storetest"
+)
+
+func newTracker(t *testing.T, threshold float64) *hotkeys.Tracker {
+	tracker, err := hotkeys.New(hotkeys.Options{Threshold: threshold})
+	require.NoError(t, err)
+	return tracker
+}
+
+// A copy of a hot key goes when another cache changes the key, long before its
+// time near is over, and nobody waits for more than a question to the tier.
+func TestHot_copiesAreToldOfChanges(t *testing.T) {
+	for _, near := range []time.Duration{10 * time.Second, earlybird.Off} {
+		t.Run(fmt.Sprint("near ", near), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				tracker := newTracker(t, 100)
+				f := newFleet(t, 2, earlybird.Options[string]{NearTTL: near, HotTTL: 10 * time.Second, HotKeys: tracker}, someNetwork)
+				read := func(d time.Duration) (in map[earlybird.State]int, last string) {
+					in = make(map[earlybird.State]int)
+					for end := time.Now().Add(d); time.Now().Before(end); time.Sleep(time.Millisecond) {
+						r, err := f.caches[1].Lookup(t.Context(), "k")
+						require.NoError(t, err)
+						in[r.State]++
+						last = r.Value
+					}
+					return in, last
+				}
+				read(2 * time.Second)
+				states, _ := read(time.Second)
+				require.Zero(t, states[earlybird.Shared])
+				for i := range 30 {
+					v := fmt.Sprint("v", i)
+					f.write("k", v)
+					if i%2 == 0 {
+						require.NoError(t, f.caches[0].Set(t.Context(), "k", v))
+					} else {
+						require.NoError(t, f.caches[0].Invalidate(t.Context(), "k"))
+					}
+					states, last := read(50 * time.Millisecond)
+					require.Equal(t, v, last)
+					require.LessOrEqual(t, states[earlybird.Shared]+states[earlybird.Joined]+states[earlybird.Loaded], 3)
+				}
+			})
+		})
+	}
+}
+
+// While the tier's word can not come, copies of hot keys are asked about at once.
+func TestHot_lostWordMakesCopiesSuspect(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFleet(t, 2, earlybird.Options[string]{NearTTL: 30 * time.Second, HotTTL: 30 * time.Second, HotKeys: newTracker(t, 100)}, someNetwork)
+		read := func(d time.Duration) (last string) {
+			for end := time.Now().Add(d); time.Now().Before(end); time.Sleep(time.Millisecond) {
+				v, err := f.caches[1].Get(t.Context(), "k")
+				require.NoError(t, err)
+				last = v
+			}
+			return last
+		}
+		read(3 * time.Second)
+		f.tier.Cut(1)
+		f.write("k", "v2")
+		require.NoError(t, f.caches[0].Invalidate(t.Context(), "k"))
+		require.Equal(t, "v1", read(5*time.Second), "it lives, and nothing better can be had")
+		f.tier.Heal()
+		require.Equal(t, "v2", read(6*time.Second))
+	})
+}
+
+var _ storetest.Options[string]
