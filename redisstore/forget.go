@@ -4,10 +4,12 @@ import (
 	"context"
 	"slices"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/redis/rueidis"
 
+	"github.com/earlybird-cache/earlybird/internal/burial"
 	"github.com/earlybird-cache/earlybird/internal/tally"
 	"github.com/earlybird-cache/earlybird/store"
 )
@@ -20,17 +22,20 @@ func (s *Store[V]) Invalidate(ctx context.Context, names ...string) error {
 		return err
 	}
 	mark := t.overdue.Mark()
-	failed, err := t.forget(ctx, names, t.WriteTimeout)
+	failed, owed, err := t.forget(ctx, names, t.WriteTimeout)
 	t.tally.Call(tally.Invalidate, err)
 	if err == store.ErrClosed {
 		return err
 	}
 	t.overdue.Confirm(without(names, failed), mark)
-	if len(failed) == 0 {
+	if len(failed)+len(owed) == 0 {
 		return nil
 	}
 	e := &store.PendingError{Lost: t.overdue.Add(failed), Err: err}
 	e.Keys = without(failed, e.Lost)
+	for _, o := range owed {
+		o.tell(e)
+	}
 	return e
 }
 
@@ -42,46 +47,57 @@ func without(names, others []string) []string {
 	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return slices.Contains(others, name) })
 }
 
-// forget invalidates names in batches and returns those for which that failed,
-// and why for one of them.
-func (t *tier) forget(ctx context.Context, names []string, budget time.Duration) (failed []string, err error) {
+// forget invalidates names in batches, the bases first and then their copies. It
+// returns the names of which the base failed, what copies are owed, and why for
+// one of them.
+func (t *tier) forget(ctx context.Context, names []string, budget time.Duration) (failed []string, owed []owed, err error) {
 	for some := range slices.Chunk(names, batch) {
-		bad, why := t.forgetSome(ctx, some, budget)
+		bad, splits, why := t.forgetSome(ctx, some, budget)
 		if failed = append(failed, bad...); why != nil {
 			err = why
 		}
+		if o, why := t.buryOrOwe(ctx, splits); why != nil {
+			owed, err = append(owed, o), why
+		}
 	}
-	return failed, err
+	return failed, owed, err
 }
 
 // forgetNow makes up for an overdue invalidation.
 func (t *tier) forgetNow(ctx context.Context, name string) error {
 	mark := t.overdue.Mark()
-	_, err := t.forget(ctx, []string{name}, t.Timeout)
-	if err == nil {
-		t.overdue.Confirm([]string{name}, mark)
+	failed, _, err := t.forget(ctx, []string{name}, t.Timeout)
+	if len(failed) > 0 {
+		return err
 	}
-	return err
+	t.overdue.Confirm([]string{name}, mark)
+	return nil
 }
 
 // forgetAgain is for the ladder.
 func (t *tier) forgetAgain(ctx context.Context, names []string) (failed []string) {
-	failed, _ = t.forget(ctx, names, t.WriteTimeout)
+	failed, _, _ = t.forget(ctx, names, t.WriteTimeout)
 	return failed
 }
 
-func (t *tier) forgetSome(ctx context.Context, names []string, budget time.Duration) (failed []string, err error) {
+// forgetSome invalidates the bases of names and returns which of them may have
+// copies.
+func (t *tier) forgetSome(ctx context.Context, names []string, budget time.Duration) (failed []string, splits []burial.Split, err error) {
 	keep := strconv.FormatInt(milliseconds(t.Tombstone), 10)
 	work := make([]job, len(names))
 	for i, name := range names {
-		work[i] = job{keys: t.namespace.keysOf(name), args: []string{keep}}
+		work[i] = job{keys: t.namespace.changeKeysOf(name), args: []string{keep}}
 	}
-	for i, why := range t.runMany(ctx, invalidateScript, work, budget) {
+	replies, errs := t.runMany(ctx, invalidateScript, work, budget)
+	for i, name := range names {
+		s, why := splitOf(name, replies[i], errs[i])
 		if why != nil {
-			failed, err = append(failed, names[i]), why
+			failed, err = append(failed, name), why
+		} else if len(s.Of) > 0 {
+			splits = append(splits, s)
 		}
 	}
-	return failed, err
+	return failed, splits, err
 }
 
 // job is one run of a script among many.
@@ -90,10 +106,10 @@ type job struct {
 	args []string
 }
 
-// runMany runs a script that answers 1 for each of the jobs, in one write for
-// each server, and returns what went wrong with each.
-func (t *tier) runMany(ctx context.Context, s script, work []job, budget time.Duration) []error {
-	errs := t.sendMany(ctx, work, budget, func(b rueidis.Builder, j job) rueidis.Completed {
+// runMany runs a script for each of the jobs, in one write for each server, and
+// returns its replies and what went wrong with each.
+func (t *tier) runMany(ctx context.Context, s script, work []job, budget time.Duration) ([]rueidis.RedisMessage, []error) {
+	replies, errs := t.sendMany(ctx, work, budget, func(b rueidis.Builder, j job) rueidis.Completed {
 		return s.command(b, j.keys, j.args...)
 	})
 	var again []job
@@ -104,18 +120,43 @@ func (t *tier) runMany(ctx context.Context, s script, work []job, budget time.Du
 		}
 	}
 	if len(again) > 0 {
-		full := t.sendMany(ctx, again, budget, func(b rueidis.Builder, j job) rueidis.Completed {
+		full, fullErrs := t.sendMany(ctx, again, budget, func(b rueidis.Builder, j job) rueidis.Completed {
 			return s.full(b, j.keys, j.args...)
 		})
 		for n, i := range which {
-			errs[i] = full[n]
+			replies[i], errs[i] = full[n], fullErrs[n]
 		}
 	}
-	return errs
+	return replies, errs
 }
 
-func (t *tier) sendMany(ctx context.Context, work []job, budget time.Duration, command func(rueidis.Builder, job) rueidis.Completed) []error {
-	errs := make([]error, len(work))
+// runApart is runMany for jobs of which none should wait for the server of another,
+// as those for copies of one key should not: a lane's jobs go by themselves.
+func (t *tier) runApart(ctx context.Context, s script, work []job, budget time.Duration) ([]rueidis.RedisMessage, []error) {
+	replies, errs := make([]rueidis.RedisMessage, len(work)), make([]error, len(work))
+	byLane := make(map[uint16][]int)
+	for i, j := range work {
+		byLane[j.keys.slot/(slots/lanes)] = append(byLane[j.keys.slot/(slots/lanes)], i)
+	}
+	var all sync.WaitGroup
+	for _, which := range byLane {
+		all.Go(func() {
+			some := make([]job, len(which))
+			for n, i := range which {
+				some[n] = work[i]
+			}
+			its, why := t.runMany(ctx, s, some, budget)
+			for n, i := range which {
+				replies[i], errs[i] = its[n], why[n]
+			}
+		})
+	}
+	all.Wait()
+	return replies, errs
+}
+
+func (t *tier) sendMany(ctx context.Context, work []job, budget time.Duration, command func(rueidis.Builder, job) rueidis.Completed) ([]rueidis.RedisMessage, []error) {
+	messages, errs := make([]rueidis.RedisMessage, len(work)), make([]error, len(work))
 	var calls []call
 	var sent []int
 	var commands []rueidis.Completed
@@ -129,28 +170,24 @@ func (t *tier) sendMany(ctx context.Context, work []job, budget time.Duration, c
 		commands = append(commands, command(x.client.B(), j))
 	}
 	if len(calls) == 0 {
-		return errs
+		return messages, errs
 	}
 	replies, failed := doMany(calls, commands)
 	for n, i := range sent {
 		if errs[i] = failed[n]; errs[i] == nil {
-			errs[i] = confirmed(replies[n])
+			messages[i], errs[i] = message(replies[n])
 		}
 	}
-	return errs
+	return messages, errs
 }
 
-// confirmed returns what is wrong with the reply of a script that answers 1.
-func confirmed(r rueidis.RedisResult) error {
+// message is the reply of a script.
+func message(r rueidis.RedisResult) (rueidis.RedisMessage, error) {
 	if isUnknown(r) {
-		return errUnknown
+		return rueidis.RedisMessage{}, errUnknown
 	}
 	m, err := r.ToMessage()
-	ok, err := yes(m, refusal(err))
-	if err == nil && !ok {
-		return errNonsense
-	}
-	return err
+	return m, refusal(err)
 }
 
 // InvalidateAll is that of [store.Store]. It raises the epoch of each slot that
@@ -173,16 +210,29 @@ func (t *tier) flush(ctx context.Context) error {
 	work := make([]job, 0, batch)
 	for slot := range uint16(slots) {
 		epoch := t.namespace.epochOf(slot)
-		work = append(work, job{keys: keys{value: epoch, lease: epoch, epoch: epoch, slot: slot}})
+		work = append(work, job{keys: keys{value: epoch, lease: epoch, epoch: epoch, splits: t.namespace.splitsOf(slot), slot: slot}})
 		if len(work) < batch {
 			continue
 		}
-		for _, err := range t.runMany(ctx, flushScript, work, t.WriteTimeout) {
-			if err != nil {
-				return err
-			}
+		if err := t.flushSome(ctx, work); err != nil {
+			return err
 		}
 		work = work[:0]
 	}
 	return ctx.Err()
+}
+
+// flushSome voids the bases of some slots, and then their copies.
+func (t *tier) flushSome(ctx context.Context, work []job) error {
+	replies, errs := t.runMany(ctx, flushScript, work, t.WriteTimeout)
+	var splits []burial.Split
+	for i := range work {
+		some, err := t.splitsOf(replies[i], errs[i])
+		if err != nil {
+			return err
+		}
+		splits = append(splits, some...)
+	}
+	_, err := t.bury(ctx, splits)
+	return err
 }

@@ -15,9 +15,10 @@ import (
 //
 // The head is written by the server's scripts, which choose the generation:
 //
-//	"EB", version, kind   4 bytes; the kind is V for a frame, T for a tombstone
+//	"EB", version, kind   4 bytes; the kind is V for a frame, T for a tombstone,
+//	                      C for a copy
 //	generation            8 bytes, big endian
-//	epoch                 8 bytes
+//	epoch                 8 bytes; of a copy, see copies.go
 //	2^53 - generation     8 bytes
 //	2^53 - epoch          8 bytes
 //
@@ -44,6 +45,7 @@ const (
 
 	kindFrame     = 'V'
 	kindTombstone = 'T'
+	kindCopy      = 'C'
 
 	flagAbsent = 1 << 0
 	flagPacked = 1 << 1
@@ -60,7 +62,7 @@ var (
 type head struct {
 	kind       byte
 	generation store.Generation
-	epoch      uint64
+	epoch      uint64 // of a copy, how many milliseconds it ends before its base
 }
 
 // frame is a record on its way, its value encoded.
@@ -88,7 +90,7 @@ func parseHead(raw string) (h head, body string, err error) {
 	switch {
 	case !okG || !okE:
 		return head{}, "", errDamaged
-	case h.kind == kindFrame, h.kind == kindTombstone && body == "":
+	case h.kind == kindFrame, h.kind == kindCopy, h.kind == kindTombstone && body == "":
 		return h, body, nil
 	}
 	return head{}, "", errDamaged

@@ -22,11 +22,19 @@ func TestKeysOf_agreeWithTheServer(t *testing.T) {
 	all := adversarial()
 	var commands []rueidis.Completed
 	var want []uint16
+	ask := func(name string, slot uint16) {
+		commands = append(commands, c.B().Arbitrary("CLUSTER", "KEYSLOT").Args(strings.Clone(name)).Build())
+		want = append(want, slot)
+	}
+	const each = 7
 	for _, key := range all {
-		k := n.keysOf(key)
-		for _, name := range []string{key, k.value, k.lease, k.epoch} {
-			commands = append(commands, c.B().Arbitrary("CLUSTER", "KEYSLOT").Args(strings.Clone(name)).Build())
-			want = append(want, k.slot)
+		k := n.changeKeysOf(key)
+		for _, name := range []string{key, k.value, k.lease, k.epoch, k.splits} {
+			ask(name, k.slot)
+		}
+		for i := 1; i < 3; i++ {
+			c := n.copyOf(key, i, 3)
+			ask(c.value, c.slot)
 		}
 	}
 	for at := 0; at < len(commands); at += 500 {
@@ -35,7 +43,7 @@ func TestKeysOf_agreeWithTheServer(t *testing.T) {
 			got, err := r.ToInt64()
 			require.NoError(t, err)
 			if got != int64(want[at+i]) {
-				require.Equal(t, want[at+i], got, strconv.Quote(all[(at+i)/4]))
+				require.Equal(t, want[at+i], got, strconv.Quote(all[(at+i)/each]))
 			}
 		}
 	}

@@ -145,18 +145,15 @@ func (s *Store[V]) Set(ctx context.Context, key string, r store.Record[V]) (stor
 		return 0, err
 	}
 	mark := s.tier.overdue.Mark()
-	m, err := s.tier.run(ctx, setScript, s.tier.namespace.keysOf(key), s.tier.WriteTimeout,
+	m, err := s.tier.run(ctx, setScript, s.tier.namespace.changeKeysOf(key), s.tier.WriteTimeout,
 		stringOf(body), strconv.FormatInt(keep, 10))
-	var generation store.Generation
-	if err == nil {
-		generation, err = generationOf(m)
-	}
+	split, err := splitOf(key, m, err)
 	s.tier.tally.Call(tally.Set, err)
 	if err != nil {
 		return 0, err
 	}
 	s.tier.overdue.Confirm([]string{key}, mark)
-	return generation, nil
+	return split.Generation, s.tier.tellCopies(ctx, split)
 }
 
 // Fail is that of [store.Store].

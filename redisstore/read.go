@@ -110,6 +110,9 @@ func epochOf(m rueidis.RedisMessage) (uint64, error) {
 // open makes a record of what is stored. What does not verify is a miss.
 func (s *Store[V]) open(key, raw string, pttl int64, epoch uint64) store.Record[V] {
 	h, body, err := parseHead(raw)
+	if err == nil && h.kind == kindCopy {
+		err = errDamaged
+	}
 	if err != nil {
 		return s.damaged(err, store.Generation(epoch))
 	}
@@ -117,6 +120,11 @@ func (s *Store[V]) open(key, raw string, pttl int64, epoch uint64) store.Record[
 	if h.kind == kindTombstone || h.epoch != epoch {
 		return store.Record[V]{Generation: void}
 	}
+	return s.openBody(key, h, body, pttl, store.Generation(epoch))
+}
+
+// openBody makes a record of what follows a head.
+func (s *Store[V]) openBody(key string, h head, body string, pttl int64, void store.Generation) store.Record[V] {
 	f, err := parseBody(bytesOf(body), key)
 	if err == nil && pttl == -1 { // no longer ours: it would never end
 		err = errDamaged
@@ -127,7 +135,7 @@ func (s *Store[V]) open(key, raw string, pttl int64, epoch uint64) store.Record[
 		r.Value, err = s.decode(f)
 	}
 	if err != nil {
-		return s.damaged(err, store.Generation(epoch))
+		return s.damaged(err, void)
 	}
 	r.Life, r.Grace, r.Left = f.life, f.grace, f.left(pttl)
 	return r

@@ -6,22 +6,26 @@ import (
 	_ "embed"
 	"encoding/hex"
 	"fmt"
+	"strings"
 
 	"github.com/redis/rueidis"
 
 	"github.com/earlybird-cache/earlybird/store"
 )
 
-// script is a Lua script of the server. All take the three keys of a user's key,
-// which are in one slot.
+// script is a Lua script of the server. Its keys are in one slot.
 type script struct {
 	source string
 	sha    string // "" where SHA-1 is forbidden: then the script is sent each time
 }
 
 var (
+	//go:embed lua/format.lua
+	format string
 	//go:embed lua/common.lua
 	common string
+	//go:embed lua/splits.lua
+	splits string
 	//go:embed lua/acquire.lua
 	acquireLua string
 	//go:embed lua/publish.lua
@@ -34,17 +38,26 @@ var (
 	failLua string
 	//go:embed lua/flush.lua
 	flushLua string
+	//go:embed lua/spread.lua
+	spreadLua string
+	//go:embed lua/put.lua
+	putLua string
+	//go:embed lua/bury.lua
+	buryLua string
 
-	acquireScript    = newScript(acquireLua)
-	publishScript    = newScript(publishLua)
-	setScript        = newScript(setLua)
-	invalidateScript = newScript(invalidateLua)
-	failScript       = newScript(failLua)
-	flushScript      = newScript(flushLua)
+	acquireScript    = newScript(format, common, acquireLua)
+	publishScript    = newScript(format, common, publishLua)
+	setScript        = newScript(format, common, splits, setLua)
+	invalidateScript = newScript(format, common, splits, invalidateLua)
+	failScript       = newScript(format, common, failLua)
+	flushScript      = newScript(format, common, splits, flushLua)
+	spreadScript     = newScript(format, common, splits, spreadLua)
+	putScript        = newScript(format, putLua)
+	buryScript       = newScript(format, buryLua)
 )
 
-func newScript(source string) script {
-	source = common + source
+func newScript(parts ...string) script {
+	source := strings.Join(parts, "")
 	if fips140.Enforced() { // SHA-1 would panic
 		return script{source: source}
 	}
@@ -57,12 +70,14 @@ func (s script) command(b rueidis.Builder, k keys, args ...string) rueidis.Compl
 	if s.sha == "" {
 		return s.full(b, k, args...)
 	}
-	return b.Evalsha().Sha1(s.sha).Numkeys(3).Key(k.value, k.lease, k.epoch).Arg(args...).Build()
+	names := k.names()
+	return b.Evalsha().Sha1(s.sha).Numkeys(int64(len(names))).Key(names...).Arg(args...).Build()
 }
 
 // full returns the call with the script itself, which the server then has.
 func (s script) full(b rueidis.Builder, k keys, args ...string) rueidis.Completed {
-	return b.Eval().Script(s.source).Numkeys(3).Key(k.value, k.lease, k.epoch).Arg(args...).Build()
+	names := k.names()
+	return b.Eval().Script(s.source).Numkeys(int64(len(names))).Key(names...).Arg(args...).Build()
 }
 
 // errUnknown is for a script that the server does not have.

@@ -71,3 +71,28 @@ func successor(word []byte, letters string) []byte {
 	}
 	return append(word, letters[0])
 }
+
+// slotOfCopy returns the slot of copy i of n of a key in slot base, 0 < i < n: as
+// far on as i of n equal ranges of slots. The ranges are those that redis-cli
+// gives to n servers, and a copy keeps off their ends, so that n copies on n
+// servers are on n different ones: also where the ends lie a slot elsewhere, but
+// for keys in those very slots. (To go on by i*slots/n could not do that, since
+// ranges that do not divide the slots differ in length; and names like key#1, left
+// to the hash, clump: CRC16 is linear.)
+func slotOfCopy(base uint16, i, n int) uint16 {
+	const edge = 8
+	at := int(base)
+	part := at * n / slots
+	switch {
+	case at < endOf(part-1, n):
+		part--
+	case at >= endOf(part, n):
+		part++
+	}
+	to := (part + i) % n
+	from, end := endOf(to-1, n), endOf(to, n)
+	return uint16(min(max(from+at-endOf(part-1, n), from+edge), end-1-edge))
+}
+
+// endOf returns the first slot behind part of n equal ranges.
+func endOf(part, n int) int { return (2*(part+1)*slots + n) / (2 * n) }

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/earlybird-cache/earlybird/store"
 )
 
 func TestSlotOf_isThatOfTheSpecification(t *testing.T) {
@@ -53,7 +55,68 @@ func TestKeysOf_neverCollideAndStayInTheirSlot(t *testing.T) {
 			require.NotEqual(t, k.epoch, redisKey)
 		}
 		require.Equal(t, k.slot, slotOf(k.epoch))
+		require.Equal(t, k.slot, slotOf(n.changeKeysOf(key).splits))
+		user, ok := n.userKeyOf(k.value)
+		require.True(t, ok)
+		require.Equal(t, key, user)
+		for _, of := range []int{2, 3, 12} {
+			for i := 1; i < of; i++ {
+				c := n.copyOf(key, i, of)
+				require.Equal(t, []string{c.value}, c.names())
+				require.Equal(t, c.slot, slotOf(c.value), "%q", c.value)
+				if other, ok := seen[c.value]; ok {
+					require.Fail(t, "collision", "%q and %q", key, other)
+				}
+				seen[c.value] = key
+			}
+		}
 	}
+}
+
+// n copies on n servers are on n different ones, whatever the key, if the slots
+// are divided as redis-cli does; elsewhere but for a few slots at the seams.
+func TestSlotOfCopy_differentServers(t *testing.T) {
+	cli := func(i, n int) int { return (2*i*slots + n) / (2 * n) }
+	down := func(i, n int) int { return i * slots / n }
+	front := func(i, n int) int { return i*(slots/n) + min(i, slots%n) }
+	for n := 2; n <= 16; n++ {
+		require.LessOrEqual(t, together(n, n, cli), 0, "%d copies on as many servers", n)
+		require.LessOrEqual(t, together(n, n, down), n, "%d copies, another division", n)
+		require.LessOrEqual(t, together(n, n, front), 2*n, "%d copies, another division", n)
+		for _, servers := range []int{n + 1, 2 * n, 50} {
+			require.Zero(t, together(n, servers, cli), "%d copies on %d servers", n, servers)
+			require.Zero(t, together(n, servers, down), "%d copies on %d servers", n, servers)
+		}
+	}
+	for n := 2; n <= store.MostCopies; n++ {
+		for base := range slots {
+			for i := 1; i < n; i++ {
+				if s := slotOfCopy(uint16(base), i, n); s >= slots || int(s) == base {
+					require.Fail(t, "out of range", "copy %d of %d of %d", i, n, base)
+				}
+			}
+		}
+	}
+}
+
+// together counts the slots whose n copies are not on n servers.
+func together(n, servers int, cut func(i, n int) int) (bad int) {
+	var serverOf [slots]int
+	for i := range servers {
+		for s := cut(i, servers); s < cut(i+1, servers); s++ {
+			serverOf[s] = i
+		}
+	}
+	for base := range slots {
+		used := map[int]bool{serverOf[base]: true}
+		for i := 1; i < n; i++ {
+			used[serverOf[slotOfCopy(uint16(base), i, n)]] = true
+		}
+		if len(used) < n {
+			bad++
+		}
+	}
+	return bad
 }
 
 // adversarial returns keys that try to be elsewhere or to be each other.

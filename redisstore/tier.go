@@ -11,6 +11,7 @@ import (
 
 	"github.com/redis/rueidis"
 
+	"github.com/earlybird-cache/earlybird/internal/burial"
 	"github.com/earlybird-cache/earlybird/internal/ladder"
 	"github.com/earlybird-cache/earlybird/internal/tally"
 	"github.com/earlybird-cache/earlybird/store"
@@ -27,6 +28,7 @@ type tier struct {
 	returning atomic.Int64 // leases being given back
 	tally     tally.Tally
 	overdue   *ladder.Ladder
+	debts     *burial.Debts
 	waiters   waiters
 	began     time.Time
 
@@ -52,6 +54,7 @@ func newTier(o Options[struct{}], p place) *tier {
 		Bound: o.MaxPending,
 		Batch: batch,
 	})
+	t.debts = burial.New(burial.Options{Bury: t.buryAgain, Bound: o.MaxPending, Batch: batch})
 	t.link = &link{
 		place:  p,
 		limit:  replyLimit(o.MaxBytes),
@@ -140,6 +143,8 @@ func (t *tier) log(level slog.Level, message string, err error) {
 func (t *tier) stats() store.Stats {
 	s := t.tally.Stats()
 	s.Pending, s.Retried, s.GivenUp = t.overdue.Counts()
+	owed, done, givenUp := t.debts.Counts()
+	s.Pending, s.Retried, s.GivenUp = s.Pending+owed, s.Retried+done, s.GivenUp+givenUp
 	s.Parts = 1
 	c := t.link.client.Load()
 	switch {
@@ -169,6 +174,7 @@ func (t *tier) close() {
 	t.waiters.push(nil)
 	t.link.close()
 	t.overdue.Close()
+	t.debts.Close()
 	t.behind.Wait()
 }
 

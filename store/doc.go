@@ -66,4 +66,9 @@
 // harmless: a lease that was granted without the caller's knowing ends by
 // itself, a record that was published nevertheless is as good as any, and an
 // invalidation is repeated.
+//
+// # Hot keys
+//
+// A tier of several servers may offer copies of a key on others than its own: see
+// [Splitter]. A change of such a key takes one budget more, for the copies.
 package store

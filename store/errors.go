@@ -32,7 +32,7 @@ func (e *ValueError) Error() string {
 func (e *ValueError) Unwrap() error { return e.Err }
 
 // PendingError is the error of an Invalidate that the tier has not confirmed
-// for all keys.
+// for all keys; of a Set, it says that copies of the key are not told.
 type PendingError struct {
 	Keys []string // that are not confirmed, and are being tried again
 	Lost []string // that are not confirmed and, for lack of room, are not tried again

@@ -4,6 +4,9 @@ package store
 type Stats struct {
 	Gets, Acquires, Publishes, Sets, Fails, Invalidations, Waits Calls
 
+	Copies, Spreads Calls  // GetCopies of other copies than the base, and Spreads
+	CopiesFound     uint64 // GetCopies of those that found a record
+
 	Found   uint64 // keys of Gets and GetManys that had a record
 	Missing uint64 // that had none
 	Damaged uint64 // that had something unreadable, which counts as missing too

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/earlybird-cache/earlybird/internal/burial"
 	"github.com/earlybird-cache/earlybird/internal/ladder"
 	"github.com/earlybird-cache/earlybird/internal/tally"
 	"github.com/earlybird-cache/earlybird/store"
@@ -22,6 +23,7 @@ type Client[V any] struct {
 	mu       sync.RWMutex // held by Close, so that no message sets out after it
 	messages sync.WaitGroup
 	overdue  *ladder.Ladder
+	debts    *burial.Debts
 	tally    tally.Tally
 }
 
@@ -40,6 +42,7 @@ func (m *Memory[V]) Client() *Client[V] {
 		Bound: 1 << 16,
 		Batch: 256,
 	})
+	c.debts = burial.New(burial.Options{Bury: c.buryAgain, Bound: 1 << 16, Batch: 256})
 	return c
 }
 
@@ -125,7 +128,11 @@ func (c *Client[V]) confirm(ctx context.Context, key string) error {
 	if !c.overdue.Has(key) {
 		return nil
 	}
-	return c.forget(ctx, []string{key})
+	splits, err := c.forget(ctx, []string{key})
+	if err == nil {
+		c.buryOrOwe(ctx, splits)
+	}
+	return err
 }
 
 func (m *Memory[V]) acquireLocked(key string, have store.Generation, life time.Duration) store.Claim[V] {
@@ -172,19 +179,35 @@ func (c *Client[V]) Set(ctx context.Context, key string, r store.Record[V]) (sto
 	if err := check(key, r); err != nil {
 		return 0, err
 	}
-	g := new(store.Generation)
+	set := new(burial.Split)
 	mark := c.overdue.Mark()
 	r = c.copied(r)
 	err := c.exchange(ctx, "Set", key, func() {
-		*g = c.mem.nextLocked()
-		c.mem.storeLocked(c.mem.cellLocked(key), r, *g)
+		cell, g := c.mem.cellLocked(key), c.mem.nextLocked()
+		c.mem.storeLocked(cell, r, g)
+		*set = c.mem.splitLocked(key, cell, g)
 	})
 	c.tally.Call(tally.Set, err)
 	if err != nil {
 		return 0, err
 	}
 	c.overdue.Confirm([]string{key}, mark)
-	return *g, nil
+	return set.Generation, c.tellCopies(ctx, *set)
+}
+
+// tellCopies leaves tombstones in the copies of a key that was set.
+func (c *Client[V]) tellCopies(ctx context.Context, set burial.Split) error {
+	if len(set.Of) == 0 {
+		return nil
+	}
+	owed, lost, err := c.buryOrOwe(context.WithoutCancel(ctx), []burial.Split{set})
+	switch {
+	case err == nil:
+		return nil
+	case len(lost) > 0:
+		owed = nil
+	}
+	return &store.PendingError{Keys: owed, Lost: lost, Err: err}
 }
 
 // copied is r as it was at the call: the message may arrive later.
@@ -223,6 +246,8 @@ func (c *Client[V]) Stats() store.Stats {
 	s := c.tally.Stats()
 	s.Parts = 1
 	s.Pending, s.Retried, s.GivenUp = c.overdue.Counts()
+	owed, done, givenUp := c.debts.Counts()
+	s.Pending, s.Retried, s.GivenUp = s.Pending+owed, s.Retried+done, s.GivenUp+givenUp
 	return s
 }
 
@@ -232,6 +257,7 @@ func (c *Client[V]) Close() error {
 	c.close()
 	c.mu.Unlock()
 	c.overdue.Close()
+	c.debts.Close()
 	c.messages.Wait()
 	return nil
 }

@@ -42,6 +42,7 @@ type Memory[V any] struct {
 
 	mu      sync.Mutex
 	cells   map[string]*cell[V]
+	copies  map[copyName]duplicate[V]
 	latest  store.Generation // of all keys
 	floor   store.Generation // of the latest InvalidateAll
 	tokens  uint64
@@ -58,6 +59,8 @@ type cell[V any] struct {
 	leased   store.Generation
 	leaseEnd time.Time // zero if there is no lease
 	changed  chan struct{}
+	spread   store.Generation  // the latest of which copies were made
+	splits   map[int]time.Time // by number of copies, until when some may live
 }
 
 // NewMemory returns an empty tier.
@@ -68,11 +71,11 @@ func NewMemory[V any](opts Options[V]) *Memory[V] {
 	if opts.Clone == nil {
 		opts.Clone = func(v V) V { return v }
 	}
-	return &Memory[V]{opts: opts, cells: make(map[string]*cell[V])}
+	return &Memory[V]{opts: opts, cells: make(map[string]*cell[V]), copies: make(map[copyName]duplicate[V])}
 }
 
 // Evict throws away what is held of key, the lease and all memory of it
-// included, as a server does that is short of room.
+// included, as a server does that is short of room. Copies lie elsewhere.
 func (m *Memory[V]) Evict(key string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -97,6 +100,7 @@ func (m *Memory[V]) Lose() {
 		c.wake()
 	}
 	clear(m.cells)
+	clear(m.copies)
 }
 
 // Len returns how many keys have a record, expired ones included.

@@ -14,7 +14,7 @@ import (
 // Call is one call on its way to the server.
 type Call struct {
 	Client int    // the clients of a Memory are numbered from 0
-	Method string // of store.Store
+	Method string // of store.Store or store.Splitter; PutCopies and BuryCopies are the second parts of Spread and of changes
 	Key    string // the first of several
 }
 

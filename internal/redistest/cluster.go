@@ -19,8 +19,8 @@ type Cluster struct {
 	t testing.TB
 }
 
-// StartCluster starts a Cluster of masters that share the slots evenly, with a
-// replica each if asked for. A node may be silent for 15s before the others call
+// StartCluster starts a Cluster of masters that share the slots evenly, cut where
+// redis-cli would cut them, with a replica each if asked for. A node may be silent for 15s before the others call
 // it dead, or busy machines would fail over by themselves; give FastFailover for
 // less.
 func StartCluster(t testing.TB, masters int, replicas bool, args ...string) *Cluster {
@@ -66,7 +66,7 @@ func (c *Cluster) join() {
 		s.Do("CLUSTER", "SET-CONFIG-EPOCH", strconv.Itoa(i+1))
 	}
 	for i, s := range c.Masters {
-		s.Do("CLUSTER", "ADDSLOTSRANGE", strconv.Itoa(i*16384/n), strconv.Itoa((i+1)*16384/n-1))
+		s.Do("CLUSTER", "ADDSLOTSRANGE", strconv.Itoa(cut(i, n)), strconv.Itoa(cut(i+1, n)-1))
 	}
 	host, port, err := net.SplitHostPort(c.Masters[0].Addr)
 	require.NoError(c.t, err)
@@ -84,7 +84,8 @@ func (c *Cluster) join() {
 		})
 	}
 	c.await("the cluster must be well", func(s *Server) bool {
-		return strings.Contains(s.Do("CLUSTER", "INFO"), "cluster_state:ok")
+		info := s.Do("CLUSTER", "INFO")
+		return strings.Contains(info, "cluster_state:ok") && strings.Contains(info, "cluster_slots_assigned:16384")
 	})
 	for _, s := range c.Replicas {
 		c.eventually("a replica must be in step", func() bool {
@@ -95,8 +96,15 @@ func (c *Cluster) join() {
 
 // MasterOf returns the master that has a slot, as things were at the start.
 func (c *Cluster) MasterOf(slot uint16) *Server {
-	return c.Masters[int(slot)*len(c.Masters)/16384]
+	i := 0
+	for int(slot) >= cut(i+1, len(c.Masters)) {
+		i++
+	}
+	return c.Masters[i]
 }
+
+// cut returns the first slot of master i of n.
+func cut(i, n int) int { return (2*i*16384 + n) / (2 * n) }
 
 // await waits until ok for every node.
 func (c *Cluster) await(what string, ok func(*Server) bool) {

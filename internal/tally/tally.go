@@ -20,11 +20,13 @@ const (
 	Fail
 	Invalidate
 	Wait
+	Copy
+	Spread
 	methods
 )
 
 func (m Method) String() string {
-	return [...]string{"Get", "Acquire", "Publish", "Set", "Fail", "Invalidate", "Wait"}[m]
+	return [...]string{"Get", "Acquire", "Publish", "Set", "Fail", "Invalidate", "Wait", "GetCopy", "Spread"}[m]
 }
 
 var (
@@ -42,7 +44,7 @@ type Tally struct {
 	kinds [3]atomic.Uint64 // by store.Kind
 	ends  [3]atomic.Uint64 // by store.Outcome
 
-	Damaged, Foreign, Lost, Opened, RefusedValues, RefusedReplies atomic.Uint64
+	CopiesFound, Damaged, Foreign, Lost, Opened, RefusedValues, RefusedReplies atomic.Uint64
 
 	last atomic.Pointer[string]
 }
@@ -77,6 +79,7 @@ func (t *Tally) Stats() store.Stats {
 	s := store.Stats{
 		Gets: t.of(Get), Acquires: t.of(Acquire), Publishes: t.of(Publish), Sets: t.of(Set),
 		Fails: t.of(Fail), Invalidations: t.of(Invalidate), Waits: t.of(Wait),
+		Copies: t.of(Copy), Spreads: t.of(Spread), CopiesFound: t.CopiesFound.Load(),
 		Found:   t.kinds[store.Value].Load() + t.kinds[store.Absent].Load(),
 		Missing: t.kinds[store.Missing].Load(),
 		Granted: t.ends[store.Granted].Load(),

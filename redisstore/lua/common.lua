@@ -1,10 +1,7 @@
--- What the scripts have in common. KEYS are a key's value and lease and its
--- slot's epoch, see keys.go; the formats are those of frame.go.
+-- What the scripts about a base have in common. KEYS are a key's value and lease
+-- and its slot's epoch, for some also what is split in the slot, see keys.go.
 
-local LIMIT = 9007199254740992 -- 2^53
 local EPOCH_LIFE = 30 * 24 * 3600 * 1000
-
-local function text(n) return string.format('%.0f', n) end
 
 -- now is this server's time in microseconds. Nobody else's clock counts.
 local function now()
@@ -12,33 +9,13 @@ local function now()
   return t[1] * 1000000 + t[2]
 end
 
--- stamp writes a generation and an epoch so that damage shows.
-local function stamp(generation, e)
-  return struct.pack('>I8I8I8I8', generation, e, LIMIT - generation, LIMIT - e)
-end
-
--- stamped reads them from s at i, or returns nil.
-local function stamped(s, i)
-  if #s < i + 31 then return end
-  local generation, e, g2, e2 = struct.unpack('>I8I8I8I8', s, i)
-  if generation + g2 == LIMIT and e + e2 == LIMIT then return generation, e end
-end
-
--- What is there, in two calls, for calls are what a script's time is spent on.
--- Of the value it is only the head: values can be large. What makes no sense, or
--- is no string, is not there.
-local top = redis.pcall('GETRANGE', KEYS[1], 0, 35)
-local others = redis.call('MGET', KEYS[2], KEYS[3])
+-- What is there, in two calls, for calls are what a script's time is spent on:
+-- of the value kind, generation, and the epoch it was stored in.
+local kind, generation, of = headOf(KEYS[1])
+local others = redis.call('MGET', unpack(KEYS, 2))
 
 local epoch = tonumber(others[2] or '')
 if epoch and (epoch < 1 or epoch >= LIMIT or epoch ~= math.floor(epoch)) then epoch = nil end
-
--- Of the value: kind, generation, and the epoch it was stored in.
-local kind, generation, of
-if type(top) == 'string' and top:sub(1, 3) == 'EB\1' then
-  generation, of = stamped(top, 5)
-  kind = generation and top:sub(4, 4)
-end
 
 -- Of the lease: L, or C while cooling down, the generation lent, and the token.
 local held, lent, holder

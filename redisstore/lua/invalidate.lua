@@ -1,10 +1,13 @@
 -- invalidate keep
---> 1
+--> {generation, n ...}: the tombstone's, and numbers of copies
 --
 -- What must go goes first: a server that is out of memory deletes all the same,
 -- and only the tombstone is refused.
 local keep = tonumber(ARGV[1])
 
+local t = now()
+local latest, copies = spread(KEYS[1], t)
+local next = math.max(above(t), latest + 1)
 redis.call('DEL', KEYS[1], KEYS[2])
-redis.pcall('SET', KEYS[1], 'EB\1T' .. stamp(above(now()), epoch or 0), 'PX', text(keep))
-return 1
+redis.pcall('SET', KEYS[1], 'EB\1T' .. stamp(next, epoch or 0), 'PX', text(keep))
+return answer(next, copies)

@@ -1,10 +1,11 @@
 -- set body keep
---> the generation
+--> {generation, n ...}: that of what was set, and numbers of copies
 local body, keep = ARGV[1], tonumber(ARGV[2])
 
 local t = now()
 begin(keep, t)
-local next = above(t)
+local latest, copies = spread(KEYS[1], t)
+local next = math.max(above(t), latest + 1)
 redis.call('SET', KEYS[1], 'EB\1V' .. stamp(next, epoch) .. body, 'PX', text(keep))
 redis.call('DEL', KEYS[2])
-return text(next)
+return answer(next, copies)
