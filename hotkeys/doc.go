@@ -57,6 +57,8 @@
 // # From rates to decisions
 //
 // [Tracker.Above] lists the keys over a rate, and [Hysteresis] turns successive
-// rates of one key into a state that does not flap. Count reads above every
+// rates of one key into a state that does not flap. [Plan] does that for all keys:
+// it says which are to be kept in process, and which of them are too much for one
+// server of the shared tier even so. Count reads above every
 // tier that serves hot keys, or a key will look cold as soon as it is promoted.
 package hotkeys

@@ -59,3 +59,24 @@ func ExampleSampleRate() {
 	// 5,000/s missed:  9.8e-04
 	// 2,500/s flagged: 9.6e-07
 }
+
+// Fifty processes keep a hot key for a second each and ask the shared tier fifty
+// times a second, which one server bears. Two thousand need three copies.
+func ExamplePlan() {
+	plan, err := hotkeys.NewPlan(hotkeys.Rule{ServerReads: 800})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	listed := []hotkeys.HotKey{{Key: "price:42", Lower: 9000}} // by Tracker.Above(plan.Floor())
+	for second, processes := range []int{50, 2000, 2000} {
+		for _, k := range plan.Update(time.Duration(second)*time.Second, listed, processes) {
+			fmt.Println(k.Key, "is", k.State, k.Copies)
+		}
+	}
+	fmt.Println(plan.State("price:43"))
+	// Output:
+	// price:42 is promoted 1
+	// price:42 is split 3
+	// cold 1
+}

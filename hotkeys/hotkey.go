@@ -47,6 +47,14 @@ func (t *Tracker) Top(k int) []HotKey {
 	return keys
 }
 
+// Shown returns what may be shown of key: what [Options.Redact] makes of it.
+func (t *Tracker) Shown(key string) string {
+	if t == nil || t.opts.Redact == nil {
+		return key
+	}
+	return t.opts.Redact(key)
+}
+
 // Above lists the keys whose lower bound is at least rate, highest first: for
 // code that decides something about them, not for showing. It lists keys as
 // they are, unredacted, and leaves out those that it knows only by their
@@ -91,8 +99,10 @@ func (t *Tracker) describe(s *stripe, i int, span float64) HotKey {
 // hottest sorts keys and cuts them to k. The higher lower bound goes first;
 // among equals the names decide, so that a listing does not shuffle.
 func hottest(keys []HotKey, k int) []HotKey {
-	slices.SortFunc(keys, func(a, b HotKey) int {
-		return cmp.Or(cmp.Compare(b.Lower, a.Lower), cmp.Compare(b.Rate, a.Rate), cmp.Compare(a.Key, b.Key))
-	})
+	slices.SortFunc(keys, byRate)
 	return keys[:min(k, len(keys))]
+}
+
+func byRate(a, b HotKey) int {
+	return cmp.Or(cmp.Compare(b.Lower, a.Lower), cmp.Compare(b.Rate, a.Rate), cmp.Compare(a.Key, b.Key))
 }

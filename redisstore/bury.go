@@ -62,8 +62,7 @@ func (t *tier) splitsOf(m rueidis.RedisMessage, err error) (splits []burial.Spli
 	return splits, nil
 }
 
-// bury leaves tombstones in all copies of splits, in one write for each server,
-// and returns the keys of which some could not be reached, and why for one.
+// bury leaves tombstones in all copies of splits, and returns the keys of which some could not be reached, and why for one.
 func (t *tier) bury(ctx context.Context, splits []burial.Split) (failed []string, err error) {
 	var work []job
 	var whose []int
@@ -79,7 +78,7 @@ func (t *tier) bury(ctx context.Context, splits []burial.Split) (failed []string
 	bad := make([]bool, len(splits))
 	for from := 0; from < len(work); from += batch {
 		to := min(from+batch, len(work))
-		replies, errs := t.runMany(ctx, buryScript, work[from:to], t.WriteTimeout)
+		replies, errs := t.runApart(ctx, buryScript, work[from:to], t.WriteTimeout)
 		for i := range replies {
 			if _, why := yes(replies[i], errs[i]); why != nil {
 				bad[whose[from+i]], err = true, why

@@ -93,8 +93,7 @@ func (s *Store[V]) openCopy(key, raw string, pttl int64) (c store.Copy[V]) {
 	return c
 }
 
-// Spread is that of [store.Splitter]: a script at the base and one at each copy,
-// in one write for each server.
+// Spread is that of [store.Splitter]: a script at the base and one at each copy.
 func (s *Store[V]) Spread(ctx context.Context, key string, n int) error {
 	store.CheckCopy(0, n)
 	err := s.tier.spread(ctx, key, n)
@@ -117,7 +116,7 @@ func (t *tier) spread(ctx context.Context, key string, n int) error {
 	for i := range work {
 		work[i] = job{keys: t.namespace.copyOf(key, i+1, n), args: args}
 	}
-	replies, errs := t.runMany(ctx, putScript, work, t.WriteTimeout)
+	replies, errs := t.runApart(ctx, putScript, work, t.WriteTimeout)
 	for i := range work {
 		if _, why := yes(replies[i], errs[i]); why != nil {
 			err = why

@@ -27,6 +27,13 @@
 // servers' time all together, during which they serve others. Besides the values
 // there are up to 16,384 epochs of some 100 bytes.
 //
+// Copies of a hot key (see [Store.Spread]) lie on other servers of a Cluster: of
+// three copies on three servers each gets a third of the reads. Making them is a
+// script at the base and one at each copy, every second or so while they are read.
+// A change of any key learns from its script, at no cost of its own, whether there
+// are copies, and then leaves tombstones in them, one script each. Outside a
+// Cluster copies work and are of no use.
+//
 // There is one connection to each server, on which concurrent calls share
 // writes.
 //
@@ -67,12 +74,16 @@
 //
 // An invalidation that fails is tried again, after 1s, 5s and then every minute,
 // and as soon as the server is back; meanwhile this store finds nothing under
-// its key. [Store.Stats] shows how many wait. Lives are the last resort: when the
+// its key. Copies that can not be told of a change are tried again for as long as
+// they can live. [Store.Stats] shows how many wait. Lives are the last resort: when the
 // process ends first, others find the old value until it expires.
 //
 // Redis replicates asynchronously. A failover may lose what was stored or
 // invalidated last; a lost lease publishes nothing, and a lost invalidation of
-// the last moment is like one that was never made.
+// the last moment is like one that was never made. If it loses the note that a key
+// has copies, or the server evicts that, a change does not reach them, and they end
+// store.CopyLife after they were made. So does a copy whose making took longer
+// than Tombstone, or than the minute for which notes are kept.
 //
 // # Trust
 //

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/redis/rueidis"
@@ -126,6 +127,31 @@ func (t *tier) runMany(ctx context.Context, s script, work []job, budget time.Du
 			replies[i], errs[i] = full[n], fullErrs[n]
 		}
 	}
+	return replies, errs
+}
+
+// runApart is runMany for jobs of which none should wait for the server of another,
+// as those for copies of one key should not: a lane's jobs go by themselves.
+func (t *tier) runApart(ctx context.Context, s script, work []job, budget time.Duration) ([]rueidis.RedisMessage, []error) {
+	replies, errs := make([]rueidis.RedisMessage, len(work)), make([]error, len(work))
+	byLane := make(map[uint16][]int)
+	for i, j := range work {
+		byLane[j.keys.slot/(slots/lanes)] = append(byLane[j.keys.slot/(slots/lanes)], i)
+	}
+	var all sync.WaitGroup
+	for _, which := range byLane {
+		all.Go(func() {
+			some := make([]job, len(which))
+			for n, i := range which {
+				some[n] = work[i]
+			}
+			its, why := t.runMany(ctx, s, some, budget)
+			for n, i := range which {
+				replies[i], errs[i] = its[n], why[n]
+			}
+		})
+	}
+	all.Wait()
 	return replies, errs
 }
 

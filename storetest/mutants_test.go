@@ -2,9 +2,11 @@ package storetest_test
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -47,12 +49,24 @@ var wrongs = map[string]string{
 	"tells everything":              "WatchIsNotForOtherKeys",
 	"tells after it is closed":      "WatchNoticesEnds",
 	"says it watches":               "WatchWithoutNotifyIsAGet",
+	"spreads nothing":               "CopiesHoldWhatTheBaseHolds",
+	"takes all copies for the same": "CopiesOfOtherNumbersAreOthers",
+	"tells no copies":               "CopiesLearnOfInvalidate",
+	"tells no copies of a Set":      "CopiesLearnOfSet",
+	"tells no copies of all":        "CopiesLearnOfInvalidateAll",
+	"tells copies late":             "CopiesShowNobodyWhatWasBeforeAChange",
+	"spreads once only":             "CopiesTakeWhatIsNewerAtOnce",
+	"never finds a copy due":        "CopiesAreRenewed",
+	"keeps copies for ever":         "CopiesEndByThemselves",
+	"finds copies for ever due":     "CopiesEndWithTheBase",
+	"finds copies of any number":    "CopiesThatAreNotThere",
 }
 
 // good is all that a store can be.
 type good interface {
 	store.Store[*storetest.Item]
 	store.Watcher[*storetest.Item]
+	store.Splitter[*storetest.Item]
 }
 
 func (m mutant) is(wrong string) bool { return m.wrong == wrong }
@@ -161,6 +175,71 @@ func (m mutant) InvalidateAll(ctx context.Context) error {
 		return nil
 	}
 	return m.good.InvalidateAll(ctx)
+}
+
+// copied is what a mutant remembers of copies, though it should not.
+var copied = struct {
+	sync.Mutex
+	of     map[string]store.Copy[*storetest.Item]
+	spread map[string]bool
+}{of: map[string]store.Copy[*storetest.Item]{}, spread: map[string]bool{}}
+
+// remembers says whether m still knows copies after what a change.
+func (m mutant) remembers(what store.Record[*storetest.Item], lived time.Duration) bool {
+	switch {
+	case m.is("tells no copies"), m.is("tells no copies of a Set"), m.is("tells no copies of all"):
+		return true
+	case m.is("keeps copies for ever"):
+		return what.Kind == store.Missing
+	}
+	return m.is("tells copies late") && lived < 5*time.Millisecond
+}
+
+var copiedAt = map[string]time.Time{}
+
+func (m mutant) GetCopy(ctx context.Context, key string, i, n int) (store.Copy[*storetest.Item], error) {
+	switch {
+	case m.is("finds copies of any number") && (n < 2 || i < 0 || i >= n):
+		return store.Copy[*storetest.Item]{}, nil
+	case m.is("takes all copies for the same") && i > 0:
+		i, n = 1, 2
+	}
+	c, err := m.good.GetCopy(m.context(ctx), key, i, n)
+	c.Due = c.Due && !m.is("never finds a copy due") || m.is("finds copies for ever due")
+	copied.Lock()
+	defer copied.Unlock()
+	name := fmt.Sprint(key, i, n)
+	old, ok := copied.of[name]
+	if i > 0 && ok && m.remembers(c.Record, time.Since(copiedAt[name])) {
+		return old, err
+	}
+	if c.Kind != store.Missing {
+		copied.of[name], copiedAt[name] = c, time.Now()
+	}
+	return c, err
+}
+
+func (m mutant) Spread(ctx context.Context, key string, n int) error {
+	switch {
+	case m.is("spreads nothing"), m.is("finds copies of any number") && n < 2:
+		return nil
+	case m.is("takes all copies for the same"):
+		n = 2
+	case m.is("spreads once only"):
+		copied.Lock()
+		defer copied.Unlock()
+		if copied.spread[key] {
+			return nil
+		}
+		copied.spread[key] = true
+	}
+	err := m.good.Spread(m.context(ctx), key, n)
+	if m.remembers(store.Record[*storetest.Item]{}, 0) && n >= 2 { // they will be asked for
+		for i := 1; i < n; i++ {
+			m.GetCopy(ctx, key, i, n)
+		}
+	}
+	return err
 }
 
 const mutantVar = "EARLYBIRD_TEST_MUTANT"

@@ -84,7 +84,8 @@ func (c *Cluster) join() {
 		})
 	}
 	c.await("the cluster must be well", func(s *Server) bool {
-		return strings.Contains(s.Do("CLUSTER", "INFO"), "cluster_state:ok")
+		info := s.Do("CLUSTER", "INFO")
+		return strings.Contains(info, "cluster_state:ok") && strings.Contains(info, "cluster_slots_assigned:16384")
 	})
 	for _, s := range c.Replicas {
 		c.eventually("a replica must be in step", func() bool {
