@@ -6,10 +6,10 @@ var changeEdits = []edit{
 	{
 		"change.go", `	return c.invalidate(ctx, c.canons(keys)...)
 `,
-		`	if planted("invalidate the spelling that is given") {
+		`	if planted("invalidate the spelling that is given", "batches") {
 		return c.invalidate(ctx, keys...)
 	}
-	if planted("invalidate the first of several keys") {
+	if planted("invalidate the first of several keys", "late") {
 		return c.invalidate(ctx, c.canons(keys[:min(len(keys), 1)])...)
 	}
 	return c.invalidate(ctx, c.canons(keys)...)
@@ -19,7 +19,7 @@ var changeEdits = []edit{
 		c.drop(key)
 	}
 `,
-		`		if !planted("raise the fence once, after the change") {
+		`		if !planted("raise the fence once, after the change", "lasting") {
 			c.fence.raise(key)
 		}
 		dawdle()
@@ -33,7 +33,7 @@ var changeEdits = []edit{
 `,
 		`	err = c.tier.invalidate(ctx, keys)
 	for _, key := range keys {
-		if planted("raise the fence once, before the change") {
+		if planted("raise the fence once, before the change", "fleeting") {
 			break
 		}
 `,
@@ -44,7 +44,7 @@ var changeEdits = []edit{
 	err := c.tier.set(ctx, key, e, c.spareLife())
 	c.fence.raise(key)
 `,
-		`	fenced := !planted("Set without the fence")
+		`	fenced := !planted("Set without the fence", "late")
 	if fenced {
 		c.fence.raise(key)
 	}
@@ -59,23 +59,29 @@ var changeEdits = []edit{
 		"change.go", `	c.fence.raiseAll()
 	c.gate.ramp()
 `,
-		`	if !planted("InvalidateAll without the fence") {
+		`	if !planted("InvalidateAll without the fence", "batches") {
 		c.fence.raiseAll()
 	}
 	c.gate.ramp()
+`,
+	}, {
+		"change.go", `	c.table.clear()
+`,
+		`	c.table.clear()
+	dawdle()
 `,
 	}, {
 		"change.go", `		c.opts.Guard.Add(c.guardPart(key))
 		c.fence.raise(key)
 		c.dropNegative(key, always)
 `,
-		`		if planted("tell the guard of whole keys") {
+		`		if planted("tell the guard of whole keys", "guarded") {
 			c.opts.Guard.Add(key)
-		} else if !planted("do not tell the guard of what is created") {
+		} else if !planted("do not tell the guard of what is created", "guarded") {
 			c.opts.Guard.Add(c.guardPart(key))
 		}
 		c.fence.raise(key)
-		if !planted("let absences survive Created") {
+		if !planted("let absences survive Created", "single") {
 			c.dropNegative(key, always)
 		}
 `,
@@ -88,22 +94,22 @@ var changeEdits = []edit{
 	held := f.pass.holds()
 	dawdle()
 	c.values.Update(own(f.key), func(old *entry[V], ok bool) (*entry[V], memstore.Op) {
-		if planted("ask the fence before the critical section") {
+		if planted("ask the fence before the critical section", "lasting") {
 			if !held {
 				return nil, memstore.Keep
 			}
-		} else if !planted("publish a value past the fence") &&
-			!(planted("renew a value past the fence") && f.unchanged) && !f.pass.holds() {
+		} else if !planted("publish a value past the fence", "closing") &&
+			!(planted("renew a value past the fence", "renewing") && f.unchanged) && !f.pass.holds() {
 `,
 	}, {
 		"negative.go", `		if !pass.holds() {
 `,
-		`		if !planted("publish an absence past the fence") && !pass.holds() {
+		`		if !planted("publish an absence past the fence", "single") && !pass.holds() {
 `,
 	}, {
 		"flight.go", `	return flightID{key: f.key, epoch: f.pass.epoch, height: f.pass.height, apart: f.apart}
 `,
-		`	if planted("join across the fence") {
+		`	if planted("join across the fence", "plain") {
 		return flightID{key: f.key}
 	}
 	return flightID{key: f.key, epoch: f.pass.epoch, height: f.pass.height, apart: f.apart}
@@ -113,14 +119,14 @@ var changeEdits = []edit{
 	// Absences and errors.
 	{
 		"publish.go", `case absent(o.err):`,
-		`case absent(o.err) || planted("take any error for an absence"):`,
+		`case absent(o.err) || planted("take any error for an absence", "closing"):`,
 	}, {
 		"errors.go", `!errors.Is(err, errDependencyNotFound)`,
-		`(planted("take a dependency's absence for the key's own") || !errors.Is(err, errDependencyNotFound))`,
+		`(planted("take a dependency's absence for the key's own", "tangled") || !errors.Is(err, errDependencyNotFound))`,
 	}, {
 		"negative.go", `	published = f.pass.holds()
 `,
-		`	if planted("let absences take the room of values") {
+		`	if planted("let absences take the room of values", "flood") {
 		c.values.Update("not "+f.key, func(*entry[V], bool) (*entry[V], memstore.Op) {
 			return new(entry[V]), memstore.Put
 		})
@@ -131,7 +137,7 @@ var changeEdits = []edit{
 		"call.go", `	o := f.brought
 `,
 		`	o := f.brought
-	if planted("swallow the loader's error") {
+	if planted("swallow the loader's error", "closing") {
 		o.err, o.examined = nil, true
 	}
 `,
@@ -139,7 +145,7 @@ var changeEdits = []edit{
 		"call.go", `		o = outcome[V]{err: l.broken}
 `,
 		`		o = outcome[V]{err: l.broken}
-		if planted("answer a panic with nothing") {
+		if planted("answer a panic with nothing", "plain") {
 			o.err = nil
 		}
 `,
@@ -150,17 +156,17 @@ var changeEdits = []edit{
 		"call.go", `			t.life = min(life, c.opts.TTL)
 `,
 		`			t.life = min(life, c.opts.TTL)
-			if planted("store what is not to be stored") && life < 0 {
+			if planted("store what is not to be stored", "varied") && life < 0 {
 				t.life = c.opts.TTL
 			}
-			if planted("let TTLFor exceed TTL") {
+			if planted("let TTLFor exceed TTL", "varied") {
 				t.life = life
 			}
 `,
 	}, {
 		"call.go", `			o.err = &InvalidError{Err: err}
 `,
-		`			if !planted("store invalid values") {
+		`			if !planted("store invalid values", "varied") {
 				o.err = &InvalidError{Err: err}
 			}
 `,
@@ -168,47 +174,47 @@ var changeEdits = []edit{
 		"negative.go", `		n.expiry = satAdd(now, int64(wait))
 `,
 		`		n.expiry = satAdd(now, int64(wait))
-		if planted("remember for ever that a value was invalid") {
+		if planted("remember for ever that a value was invalid", "varied") {
 			n.expiry = satAdd(now, int64(time.Hour))
 		}
 `,
 	}, {
 		"call.go", `		o.value = l.cache.out(o.value)
 `,
-		`		if !planted("store the loader's own copy") {
+		`		if !planted("store the loader's own copy", "spare") {
 			o.value = l.cache.out(o.value)
 		}
 `,
 	}, {
 		"change.go", `	v = c.out(v)
 `,
-		`	if !planted("keep the copy that Set was given") {
+		`	if !planted("keep the copy that Set was given", "spare") {
 		v = c.out(v)
 	}
 `,
 	}, {
 		"call.go", `l.cache.out(old.value))
 `,
-		`map[bool]V{false: l.cache.out(old.value), true: old.value}[planted("give Revalidate the value itself")])
+		`map[bool]V{false: l.cache.out(old.value), true: old.value}[planted("give Revalidate the value itself", "renewing")])
 `,
 	}, {
 		"call.go", `old != nil && opts.Revalidate != nil {`,
-		`old != nil && opts.Revalidate != nil && !(planted("revalidate only what is fresh") && l.since >= old.expiry) {`,
+		`old != nil && opts.Revalidate != nil && !(planted("revalidate only what is fresh", "renewing") && l.since >= old.expiry) {`,
 	}, {
 		"cache.go", `	return Result[V]{Value: c.out(s.value), State: state, Age: s.age}, nil
 `,
-		`	if planted("share values among those who waited") {
+		`	if planted("share values among those who waited", "spare") {
 		return Result[V]{Value: s.value, State: state, Age: s.age}, nil
 	}
 	return Result[V]{Value: c.out(s.value), State: state, Age: s.age}, nil
 `,
 	}, {
 		"cache.go", `c.fresh(c.canon(key), now)`,
-		`c.fresh(map[bool]string{false: c.canon(key), true: key}[planted("peek at the spelling that is given")], now)`,
+		`c.fresh(map[bool]string{false: c.canon(key), true: key}[planted("peek at the spelling that is given", "tangled")], now)`,
 	}, {
 		"negative.go", `	c.dropValue(f.key, f.pass.holds)
 `,
-		`	if !planted("leave the value of what is gone") {
+		`	if !planted("leave the value of what is gone", "stale") {
 		c.dropValue(f.key, f.pass.holds)
 	}
 `,
@@ -216,12 +222,12 @@ var changeEdits = []edit{
 		"publish.go", `o.err != ErrClosed {
 			f.value`,
 		`o.err != ErrClosed &&
-		!(planted("spare nothing when a load times out") && o.err == ErrLoadTimeout) && !planted("spare nothing") {
+		!(planted("spare nothing when a load times out", "spare") && o.err == ErrLoadTimeout) && !planted("spare nothing", "spare") {
 			f.value`,
 	}, {
 		"change.go", `		if again := c.Created(ctx, keys...); err == nil {
 `,
-		`		if planted("do not call Created after the commit") {
+		`		if planted("do not call Created after the commit", "single") {
 			return
 		}
 		if again := c.Created(ctx, keys...); err == nil {
@@ -231,7 +237,7 @@ var changeEdits = []edit{
 	c.opts.Guard.Add(c.guardPart(key))
 `,
 		`	defer c.life.end()
-	if !planted("do not tell the guard of what is set") {
+	if !planted("do not tell the guard of what is set", "guarded") {
 		c.opts.Guard.Add(c.guardPart(key))
 	}
 `,

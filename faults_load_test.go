@@ -6,32 +6,32 @@ var loadEdits = []edit{
 	{
 		"call.go", `	c.flights.land(l.flights...)
 `,
-		`	if answered || !planted("leave the readers of a failed load waiting") {
+		`	if answered || !planted("leave the readers of a failed load waiting", "closing") {
 		c.flights.land(l.flights...)
 	}
 `,
 	}, {
 		"load.go", `	case <-ctx.Done():
 `,
-		`	case <-map[bool]<-chan struct{}{false: ctx.Done()}[planted("stay past the end of one's own context")]:
+		`	case <-map[bool]<-chan struct{}{false: ctx.Done()}[planted("stay past the end of one's own context", "closing")]:
 `,
 	}, {
 		"flight.go", `	if s.flight == nil {
 `,
-		`	if s.flight == nil || planted("let every reader lead a load") {
+		`	if s.flight == nil || planted("let every reader lead a load", "closing") {
 `,
 	}, {
 		"flight.go", `	patience := l.cache.opts.LoadTimeout
 `,
 		`	patience := l.cache.opts.LoadTimeout
-	if planted("give the loader's context longer than the load") {
+	if planted("give the loader's context longer than the load", "closing") {
 		patience *= 2
 		defer func() { l.timer.Reset(patience / 2) }()
 	}
 `,
 	}, {
 		"flight.go", `context.WithoutCancel(l.asked)`,
-		`map[bool]context.Context{false: context.WithoutCancel(l.asked), true: l.asked}[planted("give the load its leader's context")]`,
+		`map[bool]context.Context{false: context.WithoutCancel(l.asked), true: l.asked}[planted("give the load its leader's context", "closing")]`,
 	}, {
 		"load.go", `	l := c.newLoad(ctx, errandOf(ctx))
 `,
@@ -41,14 +41,14 @@ var loadEdits = []edit{
 	}, {
 		"load.go", `	if c.lookAgain(l) {
 `,
-		`	again := !planted("do not look again") && c.lookAgain(l)
+		`	again := !planted("do not look again", "widening") && c.lookAgain(l)
 	dawdle()
 	if again {
 `,
 	}, {
 		"flight.go", `	l.timer = time.AfterFunc(patience, l.expire)
 `,
-		`	if planted("give the load twice its time") {
+		`	if planted("give the load twice its time", "spare") {
 		patience *= 2
 	}
 	l.timer = time.AfterFunc(patience, l.expire)
@@ -63,7 +63,7 @@ var loadEdits = []edit{
 		"load.go", `		l.cache.calls.abandon()
 `,
 		`		l.cache.calls.abandon()
-		if planted("free the slot of an abandoned load") && l.slot {
+		if planted("free the slot of an abandoned load", "tangled") && l.slot {
 			l.slot = false
 			l.cache.gate.leave(&l.ticket)
 		}
@@ -71,18 +71,18 @@ var loadEdits = []edit{
 	}, {
 		"gate.go", `	if t.slot.users--; t.slot.users == 0 {
 `,
-		`	if t.slot.users--; t.slot.users == 0 || planted("free the slot that a nested load still runs in") && t.slot == &t.own {
+		`	if t.slot.users--; t.slot.users == 0 || planted("free the slot that a nested load still runs in", "nested") && t.slot == &t.own {
 		t.slot.users = 0
 `,
 	}, {
 		"load.go", `	case s.asker != nil:
 `,
-		`	case s.asker != nil && !planted("have nested loads wait at the gate"):
+		`	case s.asker != nil && !planted("have nested loads wait at the gate", "nested"):
 `,
 	}, {
 		"call.go", `	guarded(&l.broken, l.ask)
 `,
-		`	if planted("leave a goroutine behind") {
+		`	if planted("leave a goroutine behind", "closing") {
 		go func() { <-make(chan struct{}) }()
 	}
 	guarded(&l.broken, l.ask)
@@ -90,7 +90,7 @@ var loadEdits = []edit{
 	}, {
 		"life.go", `	c.life.drain(c.opts.LoadTimeout)
 `,
-		`	if !planted("do not wait for loads in Close") {
+		`	if !planted("do not wait for loads in Close", "closing") {
 		c.life.drain(c.opts.LoadTimeout)
 	}
 `,
@@ -98,7 +98,7 @@ var loadEdits = []edit{
 		"publish.go", `xfetch.Life(t.life, jitter, c.opts.Rand())
 `,
 		`xfetch.Life(t.life, jitter, c.opts.Rand())
-	if planted("lengthen lives at random") {
+	if planted("lengthen lives at random", "stale") {
 		life += time.Duration(jitter * c.opts.Rand() * float64(t.life))
 	}
 `,
@@ -108,26 +108,26 @@ var loadEdits = []edit{
 	{
 		"flight.go", `		if s.load.awaits(by) {
 `,
-		`		if s.load.awaits(by) && !planted("let loads wait for one another in a circle") {
+		`		if !planted("let loads wait for one another in a circle", "knotted") && s.load.awaits(by) {
 `,
 	}, {
 		"many.go", `			l := c.newLoad(ctx, errandOf(ctx))
 `,
 		`			l := c.newLoad(ctx, errandOf(ctx))
-			if planted("forget whose loader asks for a batch") {
+			if planted("forget whose loader asks for a batch", "tangled") {
 				l.parent = nil
 			}
 `,
 	}, {
 		"call.go", `errors.As(err, &each) && each.nested {`,
-		`errors.As(err, &each) && each.nested && !planted("take another batch's keys for the batch's own") {`,
+		`errors.As(err, &each) && each.nested && !planted("take another batch's keys for the batch's own", "tangled") {`,
 	},
 
 	// Batches.
 	{
 		"call.go", `		case each != nil && each.Errors[f.key] != nil:
 `,
-		`		case each != nil && planted("fail a batch for one key's sake"):
+		`		case each != nil && planted("fail a batch for one key's sake", "batches"):
 			f.brought.err = err
 		case each != nil && each.Errors[f.key] != nil:
 `,
@@ -135,7 +135,7 @@ var loadEdits = []edit{
 		"call.go", `			f.brought.err = ErrNotFound
 `,
 		`			f.brought.err = ErrNotFound
-			if planted("fail for a key that is left out") {
+			if planted("fail for a key that is left out", "batches") {
 				f.brought.err = errors.New("no " + f.key)
 			}
 `,
@@ -143,7 +143,7 @@ var loadEdits = []edit{
 		"many.go", `			b.found[given] = c.out(e.value)
 `,
 		`			b.found[given] = c.out(e.value)
-			if planted("share values through GetMany") {
+			if planted("share values through GetMany", "busy") {
 				b.found[given] = e.value
 			}
 `,
@@ -153,22 +153,22 @@ var loadEdits = []edit{
 		"call.go", `		case ok:
 			f.brought.value = v
 `,
-		`		case ok && !(err != nil && planted("drop the values that come with an error")):
+		`		case ok && !(err != nil && planted("drop the values that come with an error", "batches")):
 			f.brought.value = v
 `,
 	}, {
 		"call.go", `case each == nil && err != nil:`,
-		`case each == nil && err != nil && !planted("take for absent what an error leaves out"):`,
+		`case each == nil && err != nil && !planted("take for absent what an error leaves out", "batches"):`,
 	},
 
 	// The gate's order and pace.
 	{
 		"gate.go", `	share := max(1, limit*shares[p]/10)
 `,
-		`	if planted("give a warm-up every slot") {
+		`	if planted("give a warm-up every slot", "widening") {
 		shares[warming] = 10
 	}
-	if planted("give refreshes every slot") {
+	if planted("give refreshes every slot", "behind") {
 		shares[background] = 10
 	}
 	share := max(1, limit*shares[p]/10)
@@ -177,34 +177,34 @@ var loadEdits = []edit{
 		"gate.go", `	for q := range p + 1 {
 `,
 		`	for q := range p + 1 {
-		if q < p && planted("let a refresh overtake those who wait") {
+		if q < p && planted("let a refresh overtake those who wait", "widening") {
 			continue
 		}
 `,
 	}, {
 		"gate.go", `case g.waiting >= 8*g.limit && !g.pace.ramping(now):`,
-		`case g.waiting >= 8*g.limit && (!g.pace.ramping(now) || planted("shed while the ramp lasts")):`,
+		`case g.waiting >= 8*g.limit && (!g.pace.ramping(now) || planted("shed while the ramp lasts", "ramped")):`,
 	}, {
 		"gate.go", `	if d := g.pace.next(now); d > 0 {
 `,
-		`	if d := g.pace.next(now); d > 0 && !planted("do not wake for the rate") {
+		`	if d := g.pace.next(now); d > 0 && !planted("do not wake for the rate", "paced") {
 `,
 	}, {
 		"change.go", `	c.gate.ramp()
 `,
-		`	if !planted("do not ramp after InvalidateAll") {
+		`	if !planted("do not ramp after InvalidateAll", "ramped") {
 		c.gate.ramp()
 	}
 `,
 	}, {
 		"pace.go", `return p.limiter == nil ||`,
-		`return p.limiter == nil || planted("load at any rate") ||`,
+		`return p.limiter == nil || planted("load at any rate", "paced") ||`,
 	}, {
 		"pace.go", `	if !p.ramping(now) {
 		return limit
 	}
 	done`,
-		`	if !p.ramping(now) || planted("ignore the ramp") {
+		`	if !p.ramping(now) || planted("ignore the ramp", "ramped") {
 		return limit
 	}
 	done`,
@@ -214,14 +214,14 @@ var loadEdits = []edit{
 	{
 		"warm.go", `			if s.err == ErrOverloaded || s.again {
 `,
-		`			if s.err == ErrOverloaded && planted("pass over keys that the gate refused") {
+		`			if s.err == ErrOverloaded && planted("pass over keys that the gate refused", "tangled") {
 			} else if s.err == ErrOverloaded || s.again {
 `,
 	}, {
 		"warm.go", `l.warm, l.ticket.priority = true, warming
 `,
 		`l.warm, l.ticket.priority = true, warming
-	if planted("put a warm-up first in line") {
+	if planted("put a warm-up first in line", "ramped") {
 		l.ticket.priority = urgent
 	}
 `,
@@ -229,15 +229,15 @@ var loadEdits = []edit{
 		"warm.go", `	if err := g.Wait(); err != nil {
 `,
 		`	if err := g.Wait(); err != nil {
-		if planted("count keys as seen that were not loaded") {
+		if planted("count keys as seen that were not loaded", "nested") {
 			w.done.Seen += len(chunk)
 		}
 `,
 	}, {
 		"warm.go", `cmp.Or(s.err, s.cause)`,
-		`cmp.Or(s.err, map[bool]error{false: s.cause}[planted("hide from a warm-up what was made up for")])`,
+		`cmp.Or(s.err, map[bool]error{false: s.cause}[planted("hide from a warm-up what was made up for", "spare")])`,
 	}, {
 		"warm.go", `append(chunk, c.canon(key))`,
-		`append(chunk, map[bool]string{false: c.canon(key), true: key}[planted("warm the spelling that is given")])`,
+		`append(chunk, map[bool]string{false: c.canon(key), true: key}[planted("warm the spelling that is given", "batches")])`,
 	},
 }

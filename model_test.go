@@ -16,7 +16,7 @@ import (
 var (
 	modelRuns   = flag.Int("model.runs", soaked(60, 1000), "runs of each profile of the model test")
 	modelSeed   = flag.Uint64("model.seed", 0, "seed of the first run; 0 draws one")
-	modelStorm  = flag.Int("model.storm", soaked(10_000, 100_000), "changes of each key in the storm")
+	modelStorm  = flag.Int("model.storm", soaked(5000, 50_000), "changes of each key in each storm")
 	modelReplay = flag.String("model.replay", "", "a file with what a failed run said, to be run -model.runs times")
 	modelOnly   = flag.String("model.profile", "", "the one profile to run")
 )
@@ -66,7 +66,11 @@ func TestModel(t *testing.T) {
 
 // TestModel_storm lets changes and reads collide in real time.
 func TestModel_storm(t *testing.T) {
-	require.NoError(t, model.Storm(seed(t), *modelStorm))
+	for _, s := range model.Storms() {
+		t.Run(s.Name, func(t *testing.T) {
+			require.NoError(t, s.Rage(seed(t), *modelStorm))
+		})
+	}
 }
 
 // play runs a script in a bubble of its own. A bubble that is left with

@@ -30,6 +30,6 @@
 // time makes replays nearly exact; what happens within one instant is still up
 // to the scheduler.
 //
-// [Storm] is the complement for windows too small for virtual time: real time,
+// A [Storm] is the complement for windows too small for virtual time: real time,
 // real parallelism, few keys, and only the promise about changes.
 package model

@@ -33,7 +33,7 @@ func pick[T any](g *generator, from []T) T { return from[g.r.IntN(len(from))] }
 func (g *generator) founding() Op {
 	o := Op{Client: 0, Verb: Creating}
 	for i := range g.p.Rows {
-		if i == 0 || g.chance(0.8) {
+		if i == 0 || g.chance(g.p.Founded) {
 			o.Keys = append(o.Keys, g.p.row(i))
 		}
 	}

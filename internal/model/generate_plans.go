@@ -42,15 +42,19 @@ func (g *generator) plan(key string) Plan {
 	if g.p.Batches && g.chance(0.15) {
 		p.Half = true
 	}
-	if g.p.Nests && g.chance(0.25) {
-		p.Nest, p.Brave = g.dependencies(), g.chance(0.3)
+	if g.chance(g.p.Nests) {
+		p.Nest, p.Brave = g.dependencies(key), g.chance(0.3)
 	}
 	return p
 }
 
-// dependencies are what one load reads: a key, or several at once.
-func (g *generator) dependencies() []string {
+// dependencies are what one load of key reads: a key, or several at once. Few
+// ask for what they load, which keeps loads from ever waiting for one another.
+func (g *generator) dependencies(key string) []string {
 	keys := []string{g.rowKey()}
+	for keys[0] == key && g.chance(0.8) {
+		keys[0] = g.rowKey()
+	}
 	if g.chance(0.6) {
 		keys = append(keys, g.crowded()...)
 	}

@@ -36,11 +36,12 @@ type Profile struct {
 	Clients, OpsEach int
 	Reading          float64 // share of reads among what clients do
 	Rows             int     // keys that may exist at the origin
+	Founded          float64 // share of them that exist from the start
 	Ghosts           int     // keys that never do
 	Siblings         bool    // two rows each share their GuardPart
 	Failing          float64 // share of loads that end badly
 	Tame             bool    // loads are short and all end well
-	Nests            bool    // some loads read other keys
+	Nests            float64 // share of loads that read other keys
 	Closes           bool    // the cache is closed amid the traffic
 	Crowds           int     // keys that a Crowd asks for at once
 }
@@ -61,6 +62,7 @@ func usual(name string) Profile {
 		OpsEach:      60,
 		Reading:      0.72,
 		Rows:         4,
+		Founded:      0.8,
 		Ghosts:       2,
 		Crowds:       2,
 		Failing:      0.2,
@@ -69,7 +71,7 @@ func usual(name string) Profile {
 
 // Profiles returns all profiles.
 func Profiles() []Profile {
-	return slices.Concat(plain(), early(), absences(), rooms(), gates(), batches(), spares(), terms(), clocks())
+	return slices.Concat(plain(), early(), absences(), rooms(), gates(), nests(), batches(), spares(), terms(), clocks())
 }
 
 // ProfileNamed returns the profile of that name.

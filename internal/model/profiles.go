@@ -43,7 +43,8 @@ func absences() []Profile {
 	amnesic.NegativeTTL = earlybird.Off
 
 	guarded := usual("guarded")
-	guarded.Guard, guarded.Ghosts, guarded.Rows, guarded.Siblings = true, 8, 6, true
+	guarded.Guard, guarded.Ghosts, guarded.Rows, guarded.Siblings = true, 8, 12, true
+	guarded.Founded = 0.3
 
 	return []Profile{amnesic, guarded}
 }
@@ -69,10 +70,6 @@ func gates() []Profile {
 	narrow := usual("narrow")
 	narrow.MaxLoads, narrow.Rows, narrow.Crowds = 1, 14, 12
 
-	nested := usual("nested")
-	nested.MaxLoads, nested.Rows, nested.Nests = 2, 5, true
-	nested.Reading, nested.OpsEach = 0.85, 80
-
 	// So many keys that the queue would be full, were it not for the ramp.
 	ramped := usual("ramped")
 	ramped.Ramp, ramped.MaxLoads, ramped.Rows, ramped.Crowds = 2*time.Second, 4, 50, 45
@@ -81,7 +78,30 @@ func gates() []Profile {
 	paced := usual("paced")
 	paced.MaxLoadRate, paced.Rows, paced.Crowds = 20, 14, 10
 
-	return []Profile{narrow, nested, ramped, paced}
+	// Hits for long, and so refreshes, that must leave room for the few misses.
+	behind := usual("behind")
+	behind.MaxLoads, behind.Rows, behind.Ghosts, behind.Crowds = 3, 8, 0, 4
+	behind.Tame, behind.TTL, behind.Beta, behind.Reading = true, 2*time.Second, 4, 0.97
+
+	// Refreshes meet those who queue just when the gate has widened a little.
+	widening := usual("widening")
+	widening.Ramp, widening.MaxLoads, widening.Rows, widening.Ghosts, widening.Crowds = 20*time.Second, 12, 40, 0, 12
+	widening.Beta, widening.Reading = 4, 0.97
+
+	return []Profile{narrow, ramped, paced, behind, widening}
+}
+
+func nests() []Profile {
+	nested := usual("nested")
+	nested.MaxLoads, nested.Rows, nested.Nests = 2, 5, 0.25
+	nested.Reading, nested.OpsEach = 0.85, 80
+
+	// Few keys, all asked for at once, and most ask for one another.
+	knotted := usual("knotted")
+	knotted.MaxLoads, knotted.Rows, knotted.Ghosts, knotted.Crowds = 4, 4, 0, 4
+	knotted.Nests, knotted.TTL = 0.6, 300*time.Millisecond
+
+	return []Profile{nested, knotted}
 }
 
 func batches() []Profile {
@@ -92,7 +112,7 @@ func batches() []Profile {
 
 	// Batches ask for batches, and meet themselves.
 	tangled := usual("tangled")
-	tangled.Batches, tangled.Nests, tangled.Spells, tangled.MaxLoads = true, true, true, 2
+	tangled.Batches, tangled.Nests, tangled.Spells, tangled.MaxLoads = true, 0.25, true, 2
 	tangled.Rows, tangled.Crowds, tangled.Failing, tangled.Reading = 6, 5, 0.1, 0.85
 
 	return []Profile{batches, tangled}

@@ -12,33 +12,37 @@ import (
 	"github.com/earlybird-cache/earlybird"
 )
 
-// Storm makes changes to a few keys as fast as it can, while readers read them
+// Storm is a kind of cache and origin to let changes and reads collide on.
+type Storm struct {
+	Name    string
+	options earlybird.Options[int64]
+	failing int // one load in so many; 0 for none
+}
+
+// Storms returns all storms.
+func Storms() []Storm {
+	lasting := earlybird.Options[int64]{TTL: time.Hour, NegativeTTL: time.Hour}
+	fleeting := lasting
+	fleeting.StaleIfError = time.Hour
+	fleeting.TTLFor = func(string, int64) time.Duration { return 1 }
+	return []Storm{
+		{Name: "lasting", options: lasting},
+		// Values expire at once, and what has expired stands in for loads that fail.
+		{Name: "fleeting", options: fleeting, failing: 3},
+	}
+}
+
+// Rage makes changes to a few keys as fast as it can, while readers read them
 // as fast as they can, in real time and in parallel. It tests one promise,
 // [Fence], in windows of some nanoseconds that virtual time cannot open: what a
 // reader is told must have been so at some moment between the last change that
 // had returned when he began and the one at which he was told.
-//
-// There are two storms of half of the changes each. In the second values expire
-// at once, and what has expired stands in for loads that fail.
-func Storm(seed uint64, changes int) error {
-	calm := earlybird.Options[int64]{TTL: time.Hour, NegativeTTL: time.Hour}
-	rough := earlybird.Options[int64]{
-		TTL: time.Hour, NegativeTTL: time.Hour, StaleIfError: time.Hour,
-		TTLFor: func(string, int64) time.Duration { return 1 },
-	}
-	return errors.Join(newStorm(0).rage(seed, changes/2, calm), newStorm(3).rage(seed, changes/2, rough))
-}
-
-func newStorm(failing int) *storm {
-	s := &storm{rows: make(map[string]*row), failing: failing}
+func (kind Storm) Rage(seed uint64, changes int) (err error) {
+	s := &storm{Storm: kind, rows: make(map[string]*row)}
 	for i := range stormKeys {
 		s.rows[rowKey(i)] = &row{key: rowKey(i)}
 	}
-	return s
-}
-
-func (s *storm) rage(seed uint64, changes int, opts earlybird.Options[int64]) (err error) {
-	if s.cache, err = earlybird.New(s.load, opts); err != nil {
+	if s.cache, err = earlybird.New(s.load, kind.options); err != nil {
 		return err
 	}
 	var readers, writers sync.WaitGroup
@@ -60,10 +64,10 @@ const (
 )
 
 type storm struct {
-	cache   *earlybird.Cache[int64]
-	rows    map[string]*row // not written to
-	failing int             // one load in so many; 0 for none
-	over    atomic.Bool
+	Storm
+	cache *earlybird.Cache[int64]
+	rows  map[string]*row // not written to
+	over  atomic.Bool
 
 	once   sync.Once
 	broken error // the first broken promise
