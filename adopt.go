@@ -108,6 +108,7 @@ func (c *Cache[V]) adopt(f *flight[V], r store.Record[V], asked int64) (kept *en
 	e.expiry = satAdd(now, int64(min(r.Left, c.opts.TTL)))
 	e.delta.Store(int64(r.Delta))
 	e.share(r.Generation, asked, c.copyLife(f))
+	e.sharing().watched = f.sight.watched
 	kept = e
 	c.dropNegative(f.key, f.pass.holds)
 	if c.opts.NearTTL < 0 {

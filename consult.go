@@ -102,9 +102,9 @@ func (l *load[V]) read() (over bool) {
 // replies are what the tier says of l's keys.
 func (l *load[V]) replies(ctx context.Context) []store.Reply[V] {
 	c := l.cache
-	if f := l.flights[0]; len(l.flights) == 1 {
-		if k := c.hot.of(f.key); k != nil {
-			return []store.Reply[V]{c.hot.watch(ctx, f, k)}
+	if len(l.flights) == 1 {
+		if r, isHot := c.hot.ask(ctx, l.flights[0]); isHot {
+			return []store.Reply[V]{r}
 		}
 	}
 	return c.tier.get(ctx, l.keys)

@@ -2,7 +2,7 @@ package earlybird
 
 import (
 	"context"
-	"sync"
+	"hash/maphash"
 	"sync/atomic"
 	"time"
 
@@ -13,58 +13,55 @@ import (
 	"github.com/earlybird-cache/earlybird/xfetch"
 )
 
-// hot are the keys that are read so much that their copies deserve more than
-// others': the shared tier tells when they change, and where nothing else has a
-// copy near, they do. A nil *hot has none.
+// hot are the keys that are read so much that more is done for them than for
+// others. The shared tier tells when one is changed, so that its copy near goes at
+// once; with NearTTL off, it alone has a copy near; and if that is not enough, the
+// tier keeps several copies. A nil *hot has no such keys.
 //
-// Who is hot is looked up about twice a second by whoever comes by; nothing runs.
+// Who is hot is looked up a few times a second by whoever comes by; nothing runs.
 type hot[V any] struct {
-	cache   *Cache[V]
-	rule    hotkeys.Hysteresis
-	watcher store.Watcher[V]    // nil: the tier does not tell
-	copies  *l1.Tier[*entry[V]] // nil: they lie near, with all others
+	cache    *Cache[V]
+	plan     *hotkeys.Plan
+	watcher  store.Watcher[V]    // nil: the tier does not tell
+	splitter store.Splitter[V]   // nil: it keeps no copies
+	copies   *l1.Tier[*entry[V]] // nil: they lie near, like all others
 
 	next atomic.Int64 // when to look again
-	mu   sync.RWMutex
-	keys map[string]*hotKey
 
 	// How often the tier has told that a key has changed, or that any may have.
-	// Keys share marks; what was asked for before such a message and comes after
-	// it is not believed for long.
+	// Keys share marks; what was asked for before such a word and comes after it
+	// is not believed.
 	marks  [1 << 10]atomic.Uint32
 	losses atomic.Uint32
 }
 
-// hotKey is what is known of one.
-type hotKey struct {
-	standing hotkeys.Standing
-	since    time.Time
-	watched  atomic.Bool // its latest copy is
-}
-
 const (
-	mostHot     = 1024
-	hotSweep    = 500 * time.Millisecond
-	changeGrace = 20 * time.Millisecond // to ask again for what has changed, before readers wait for that
+	hotSweep = 250 * time.Millisecond
+
+	// changeGrace is how long a copy near outlives the word that its key has
+	// changed, so that it can be replaced before a reader waits for it.
+	changeGrace = 20 * time.Millisecond
 )
 
 func newHot[V any](c *Cache[V]) (*hot[V], error) {
-	if c.tier == nil || c.opts.HotTTL < 0 {
+	if c.tier == nil || c.opts.HotKeys == nil {
 		return nil, nil
 	}
-	h := &hot[V]{cache: c, keys: make(map[string]*hotKey)}
-	h.rule.Threshold = c.opts.HotKeys.Threshold()
+	plan, err := hotkeys.NewPlan(c.opts.Hot)
+	if err != nil {
+		return nil, &OptionError{Field: "Hot", Value: c.opts.Hot, Reason: err.Error()}
+	}
+	h := &hot[V]{cache: c, plan: plan}
 	h.next.Store(never)
+	h.splitter, _ = c.opts.Store.(store.Splitter[V])
+	if c.opts.NearTTL < 0 && c.opts.Hot.Life > 0 {
+		if h.copies, err = l1.New[*entry[V]](l1.Options{}); err != nil {
+			return nil, err
+		}
+	}
 	if w, ok := c.opts.Store.(store.Watcher[V]); ok {
 		h.watcher = w
 		w.Notify(h.changed, h.lost)
-	}
-	if c.opts.NearTTL < 0 {
-		copies, err := l1.New[*entry[V]](l1.Options{MaxKeys: mostHot})
-		if err != nil {
-			return nil, err
-		}
-		h.copies = copies
 	}
 	return h, nil
 }
@@ -84,38 +81,16 @@ func (h *hot[V]) mind(now int64) {
 	}()
 }
 
-// sweep looks who is hot.
 func (h *hot[V]) sweep(now int64) {
-	threshold := h.rule.Threshold
-	rates := make(map[string]float64)
-	for _, k := range h.cache.opts.HotKeys.Above(threshold / 3) {
-		rates[k.Key] = k.Lower
-	}
-	for _, key := range h.update(rates, time.Duration(now)) {
-		h.promote(key, now)
-	}
-}
-
-// update moves every key to the standing that its rate gives it, and returns those
-// that have become hot.
-func (h *hot[V]) update(rates map[string]float64, now time.Duration) (promoted []string) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	for key, k := range h.keys {
-		if k.standing = h.rule.Next(k.standing, rates[key], now); !k.standing.Hot {
-			delete(h.keys, key)
-			h.demote(key)
-		}
-		delete(rates, key)
-	}
-	for key, rate := range rates {
-		s := h.rule.Next(hotkeys.Standing{}, rate, now)
-		if s.Hot && len(h.keys) < mostHot {
-			h.keys[key] = &hotKey{standing: s, since: time.Now()}
-			promoted = append(promoted, key)
+	listed := h.cache.opts.HotKeys.Above(h.plan.Floor())
+	for _, k := range h.plan.Update(time.Duration(now), listed, h.cache.opts.Instances) {
+		switch k.State {
+		case hotkeys.Promoted:
+			h.promote(k.Key, now)
+		case hotkeys.Cold:
+			h.demote(k.Key)
 		}
 	}
-	return promoted
 }
 
 // promote has the tier asked about key's copy near, which makes it a watched one.
@@ -138,17 +113,16 @@ func (h *hot[V]) demote(key string) {
 	h.copies.Delete(key)
 }
 
-// of returns what is known of key if it is hot, or nil.
-func (h *hot[V]) of(key string) *hotKey {
+// isHot reports whether key is hot.
+func (h *hot[V]) isHot(key string) bool {
 	if h == nil {
-		return nil
+		return false
 	}
-	h.mu.RLock()
-	defer h.mu.RUnlock()
-	return h.keys[key]
+	s, _ := h.plan.State(key)
+	return s != hotkeys.Cold
 }
 
-// find returns the copy of key that is kept because it is hot, or nil.
+// find returns the copy that is near because key is hot, or nil.
 func (h *hot[V]) find(key string, now int64) *entry[V] {
 	if h == nil || h.copies == nil {
 		return nil
@@ -159,11 +133,11 @@ func (h *hot[V]) find(key string, now int64) *entry[V] {
 	return nil
 }
 
-// sight is what was known of a key's changes when the tier was asked about it.
+// sight is how the tier was asked about a hot key. The zero value is any key's.
 type sight struct {
-	key     *hotKey // nil: it was asked as about any key
-	watched bool    // it will tell of changes
-	mark    mark
+	hot     bool
+	watched bool // the tier will tell of changes
+	mark    mark // what it had told before
 }
 
 type mark struct{ changes, losses uint32 }
@@ -173,71 +147,83 @@ func (h *hot[V]) mark(key string) mark {
 }
 
 func (h *hot[V]) markOf(key string) *atomic.Uint32 {
-	return &h.marks[h.cache.fence.index(key)%uint64(len(h.marks))]
+	return &h.marks[maphash.String(h.cache.fence.seed, key)%uint64(len(h.marks))]
 }
 
-// watch asks the tier about f's key, which is hot, and for word when it changes.
-func (h *hot[V]) watch(ctx context.Context, f *flight[V], k *hotKey) (r store.Reply[V]) {
-	f.sight = sight{key: k, mark: h.mark(f.key)}
-	t := h.cache.tier
-	r.Err = t.call(f.key, func() (err error) {
-		if h.watcher == nil {
-			r.Record, err = t.store.Get(ctx, f.key)
+// ask asks the tier about f's key, if that is hot.
+func (h *hot[V]) ask(ctx context.Context, f *flight[V]) (r store.Reply[V], isHot bool) {
+	if h == nil {
+		return r, false
+	}
+	state, n := h.plan.State(f.key)
+	if state == hotkeys.Cold {
+		return r, false
+	}
+	f.sight = sight{hot: true, mark: h.mark(f.key)}
+	r.Err = h.cache.tier.call(f.key, func() (err error) {
+		if i := h.copyFor(f.key, n); i > 0 {
+			r.Record, err = h.askCopy(ctx, f.key, i, n)
 			return err
 		}
-		r.Record, f.sight.watched, err = h.watcher.Watch(ctx, f.key)
+		r.Record, f.sight.watched, err = h.askBase(ctx, f.key)
 		return err
 	})
-	return r
+	return r, true
+}
+
+func (h *hot[V]) askBase(ctx context.Context, key string) (store.Record[V], bool, error) {
+	if h.watcher == nil {
+		r, err := h.cache.tier.store.Get(ctx, key)
+		return r, false, err
+	}
+	return h.watcher.Watch(ctx, key)
+}
+
+// askCopy asks copy i of n, and the base if there is none. Copies that are missing
+// or soon will be are made anew.
+func (h *hot[V]) askCopy(ctx context.Context, key string, i, n int) (store.Record[V], error) {
+	t := h.cache.tier
+	c, err := h.splitter.GetCopy(ctx, key, i, n)
+	if err == nil && c.Due {
+		t.said.Go(func() {
+			_ = t.call(key, func() error { return h.splitter.Spread(context.Background(), key, n) })
+		})
+	}
+	if err == nil && c.Kind != store.Missing {
+		return c.Record, nil
+	}
+	return t.store.Get(ctx, key)
+}
+
+// copyFor returns which of n copies of key this cache reads: always the same.
+func (h *hot[V]) copyFor(key string, n int) int {
+	if h.splitter == nil || n < 2 {
+		return 0
+	}
+	return hotkeys.CopyFor(float64(maphash.String(h.cache.fence.seed, key)>>11)/(1<<53), n)
 }
 
 // copyLife draws how long what the tier has said of f's key is believed.
 func (c *Cache[V]) copyLife(f *flight[V]) int64 {
-	if f.sight.key == nil || !f.sight.watched && c.opts.NearTTL > 0 {
-		return c.nearLife(false)
+	life := max(c.opts.NearTTL, 0)
+	if f.sight.watched || f.sight.hot && life == 0 {
+		life = max(life, c.opts.Hot.Life)
 	}
-	return int64(xfetch.Life(c.opts.HotTTL, c.jitter(), c.opts.Rand()))
+	return int64(xfetch.Life(life, c.jitter(), c.opts.Rand()))
 }
 
 // holds reports whether no change of f's key was told since the tier was asked. It
-// is asked where the copy is put in its place.
+// is called where the copy is put in its place.
 func (h *hot[V]) holds(f *flight[V]) bool {
-	k := f.sight.key
-	if k == nil {
-		return true
-	}
-	ok := h.mark(f.key) == f.sight.mark
-	k.watched.Store(ok && f.sight.watched)
-	return ok
+	return !f.sight.hot || h.mark(f.key) == f.sight.mark
 }
 
 // keep keeps e, which lies nowhere else, if f's key is hot.
 func (h *hot[V]) keep(f *flight[V], e *entry[V]) {
-	if f.sight.key == nil {
-		return
-	}
-	h.copies.PutIf(f.key, e, uint64(e.generation()), e.sharing().due.Load(), func() bool {
-		return h.holds(f) && f.pass.holds()
-	})
-}
-
-// drop forgets key's copy.
-func (h *hot[V]) drop(key string) {
-	if h != nil {
-		h.copies.Delete(key)
-	}
-}
-
-// clear forgets all copies.
-func (h *hot[V]) clear() {
-	if h != nil {
-		h.copies.Clear()
-	}
-}
-
-func (h *hot[V]) close() {
-	if h != nil {
-		h.copies.Close()
+	if f.sight.hot {
+		h.copies.PutIf(f.key, e, uint64(e.generation()), e.sharing().due.Load(), func() bool {
+			return h.holds(f) && f.pass.holds()
+		})
 	}
 }
 
@@ -255,7 +241,7 @@ func (h *hot[V]) changed(key string) {
 		}
 		return nil, memstore.Keep
 	})
-	if e != nil && h.of(key) != nil {
+	if e != nil && h.isHot(key) {
 		h.renew(key, e, now)
 	}
 }
@@ -263,13 +249,59 @@ func (h *hot[V]) changed(key string) {
 // lost is the tier's word that it may have failed to tell of a change.
 func (h *hot[V]) lost() {
 	h.losses.Add(1)
-	h.clear()
-	h.mu.RLock()
-	defer h.mu.RUnlock()
-	for key, k := range h.keys {
-		k.watched.Store(false)
-		if e := h.cache.alive(key); e != nil && e.sharing() != nil {
+	h.copies.Clear()
+	for _, k := range h.plan.Hot() {
+		if e := h.cache.alive(k.Key); e != nil && e.sharing() != nil {
 			e.doubt()
 		}
 	}
+}
+
+// drop forgets the copy of key that is near because it is hot.
+func (h *hot[V]) drop(key string) {
+	if h != nil {
+		h.copies.Delete(key)
+	}
+}
+
+// clear forgets all such copies.
+func (h *hot[V]) clear() {
+	if h != nil {
+		h.copies.Clear()
+	}
+}
+
+func (h *hot[V]) close() {
+	if h != nil {
+		h.copies.Close()
+	}
+}
+
+// HotKey is a key for which more is done than for others because it is read so
+// much.
+type HotKey struct {
+	hotkeys.Hot
+	Watched bool // the shared tier tells this cache when the key is changed
+}
+
+// Hot lists the keys for which more is done than for others, the most read first:
+// none without Options.Store. Keys are redacted if the HotKeys tracker's options
+// say so.
+func (c *Cache[V]) Hot() []HotKey {
+	if c.hot == nil {
+		return nil
+	}
+	plan := c.hot.plan.Hot()
+	now := c.clock.now()
+	list := make([]HotKey, len(plan))
+	for i, k := range plan {
+		e := c.alive(k.Key)
+		if c.hot.copies != nil {
+			e = c.hot.find(k.Key, now)
+		}
+		s := e.sharing()
+		list[i] = HotKey{Hot: k, Watched: s != nil && s.watched}
+		list[i].Key = c.opts.HotKeys.Shown(k.Key)
+	}
+	return list
 }

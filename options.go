@@ -1,6 +1,7 @@
 package earlybird
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -160,10 +161,15 @@ type Options[V any] struct {
 	// but for hot keys, and memory holds what only an outage puts there.
 	NearTTL time.Duration
 
-	// HotTTL is how long a copy of a hot key is believed that Store promises to
-	// tell changes of, if it is a store.Watcher. Default 5s. When off, hot keys are
-	// like others.
-	HotTTL time.Duration
+	// Hot says which keys are hot and what is done about them where there is a
+	// Store: see [hotkeys.Rule]. Its Life is that of a copy in memory that Store
+	// tells changes of, or that is there with NearTTL off. Default NearTTL, at
+	// most 5s.
+	Hot hotkeys.Rule
+
+	// Instances is about how many caches share Store and are read alike, for Hot to
+	// tell what a server bears. Default 1.
+	Instances int
 
 	// MaxWait bounds how long a read waits for another cache's load of its key.
 	// After that it asks the origin, and what that brings is kept in memory only.
@@ -230,7 +236,17 @@ func (o Options[V]) filled() (Options[V], error) {
 	f.optional(&o.StaleWhileRevalidate, Off)
 	f.optional(&o.StaleIfError, Off)
 	f.optional(&o.NearTTL, 5*time.Second)
-	f.optional(&o.HotTTL, 5*time.Second)
+	if o.Hot.Life == 0 && o.NearTTL > 0 {
+		o.Hot.Life = min(o.NearTTL, 5*time.Second)
+	}
+	o.Hot.Life = cmp.Or(o.Hot.Life, time.Second)
+	if o.Hot.Threshold == 0 {
+		o.Hot.Threshold = o.HotKeys.Threshold()
+	}
+	if o.Instances < 0 {
+		f.fail("Instances", o.Instances, "cannot be off: at least this one shares Store")
+	}
+	o.Instances = max(o.Instances, 1)
 	f.optional(&o.MaxWait, min(3*time.Second, o.LoadTimeout))
 	if o.Outage > Fail {
 		f.fail("Outage", o.Outage, "must be Origin, StaleOnly or Fail")

@@ -20,6 +20,7 @@ type sharing struct {
 	renew, quiet int64
 	due          atomic.Int64
 	outdated     atomic.Bool // the record has changed since
+	watched      bool        // the tier tells if it does
 }
 
 const (

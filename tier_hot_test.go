@@ -2,6 +2,7 @@ package earlybird_test
 
 import (
 	"fmt"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -26,7 +27,7 @@ func TestHot_copiesAreToldOfChanges(t *testing.T) {
 		t.Run(fmt.Sprint("near ", near), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				tracker := newTracker(t, 100)
-				f := newFleet(t, 2, earlybird.Options[string]{NearTTL: near, HotTTL: 10 * time.Second, HotKeys: tracker}, someNetwork)
+				f := newFleet(t, 2, earlybird.Options[string]{NearTTL: near, Hot: hotkeys.Rule{Life: 5 * time.Second}, HotKeys: tracker}, someNetwork)
 				read := func(d time.Duration) (in map[earlybird.State]int, last string) {
 					in = make(map[earlybird.State]int)
 					for end := time.Now().Add(d); time.Now().Before(end); time.Sleep(time.Millisecond) {
@@ -60,7 +61,7 @@ func TestHot_copiesAreToldOfChanges(t *testing.T) {
 // While the tier's word can not come, copies of hot keys are asked about at once.
 func TestHot_lostWordMakesCopiesSuspect(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := newFleet(t, 2, earlybird.Options[string]{NearTTL: 30 * time.Second, HotTTL: 30 * time.Second, HotKeys: newTracker(t, 100)}, someNetwork)
+		f := newFleet(t, 2, earlybird.Options[string]{NearTTL: 30 * time.Second, HotKeys: newTracker(t, 100)}, someNetwork)
 		read := func(d time.Duration) (last string) {
 			for end := time.Now().Add(d); time.Now().Before(end); time.Sleep(time.Millisecond) {
 				v, err := f.caches[1].Get(t.Context(), "k")
@@ -79,4 +80,56 @@ func TestHot_lostWordMakesCopiesSuspect(t *testing.T) {
 	})
 }
 
-var _ storetest.Options[string]
+// A key that is too hot for one server is read from several copies, and a change
+// reaches all of them.
+func TestHot_splitKeysAreReadFromCopies(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var mu sync.Mutex
+		asked := make(map[string]int)
+		net := someNetwork
+		net.Fault = func(c storetest.Call) storetest.Fault {
+			mu.Lock()
+			defer mu.Unlock()
+			asked[c.Method]++
+			return storetest.Fault{}
+		}
+		const instances = 12
+		f := newFleet(t, instances, earlybird.Options[string]{
+			NearTTL:   earlybird.Off,
+			Instances: instances,
+			HotKeys:   newTracker(t, 50),
+			Hot:       hotkeys.Rule{Hysteresis: hotkeys.Hysteresis{Threshold: 50}, Life: earlybird.Off, ServerReads: 500},
+		}, net)
+		read := func(d time.Duration) (last []string) {
+			last = make([]string, instances)
+			var wg sync.WaitGroup
+			for i, c := range f.caches {
+				wg.Go(func() {
+					for end := time.Now().Add(d); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+						v, err := c.Get(t.Context(), "k")
+						require.NoError(t, err)
+						last[i] = v
+					}
+				})
+			}
+			wg.Wait()
+			return last
+		}
+		read(4 * time.Second)
+		hot := f.caches[0].Hot()
+		require.Len(t, hot, 1)
+		require.Equal(t, hotkeys.Split, hot[0].State)
+		clear(asked)
+		read(2 * time.Second)
+		t.Log(asked)
+		require.Greater(t, asked["GetCopy"], asked["Get"]+asked["Watch"], "two in three read copies")
+		for i := range 20 {
+			v := fmt.Sprint("v", i)
+			f.write("k", v)
+			require.NoError(t, f.caches[i%instances].Invalidate(t.Context(), "k"))
+			for _, got := range read(30 * time.Millisecond) {
+				require.Equal(t, v, got)
+			}
+		}
+	})
+}
