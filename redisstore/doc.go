@@ -61,6 +61,30 @@
 // publishing would not do: who changes a key would have to publish it always, as
 // he cannot know whether somebody watches it, and evictions would go untold.
 //
+// # The bus
+//
+// A Store is a [store.Bus] on one server, that of a slot which the namespace
+// chooses: in a Cluster, too, there is one order and one place that can fail, and
+// while it does no guard refuses anything. Facts are kept in a stream (MaxFacts),
+// and who listens in a hash; both end by themselves after 30 days of silence.
+//
+// Who listens asks about three times a second, or up to 200 times while there is
+// something to hear, each time by a short script and by XREAD on a connection of
+// its own. Telling takes a script, and one more every millisecond or so until all
+// have heard: some milliseconds here, 1.1s if somebody is cut off or has died,
+// once for each, and in the first 1.1s of a Store. A lease is 1s.
+//
+// A log of which anything is lost begins a new era, and is a gap for everybody: if
+// the server was emptied, restarted without its data, if the stream or the hash
+// was evicted, and after every failover, since replicas lag. INFO tells that (the
+// replication id); where the user may not ask for it, a failover can go unnoticed.
+//
+// The promise needs one server at a time. If a failover happens while the old
+// master is alive, cut off from the others and still reached by some instance,
+// that instance hears the old one until the old one stops answering:
+// cluster-node-timeout at most, or min-replicas-max-lag where the server has
+// min-replicas-to-write.
+//
 // # When the server is slow or gone
 //
 // Each call has a budget, and comes back by then also while connecting, and from
@@ -94,5 +118,6 @@
 //
 // The user in the server's ACL needs get, getrange, mget, pttl, exists, set, del, pexpire,
 // time, eval, evalsha, ping, hello, client and cluster, on the keys that begin
-// with the namespace.
+// with the namespace. For the bus it needs xadd, xread, xinfo, hget, hset, hdel,
+// hgetall and info besides.
 package redisstore

@@ -80,6 +80,11 @@ type Options[V any] struct {
 	// Default 10,000.
 	MaxWatched int
 
+	// MaxFacts is about how many facts of the bus the server remembers, for those
+	// who were cut off and those who start warm, see store.Bus. A fact takes some
+	// 100 bytes and what is in it, at most 12 KiB. Default 16,384; cannot be off.
+	MaxFacts int
+
 	// MaxInFlight bounds the calls that wait for the server at once; more fail
 	// at once with store.ErrUnavailable. Default, and at most, 512: beyond that
 	// the client library would block without regard to any deadline.
@@ -125,6 +130,7 @@ func (o *Options[V]) fill() {
 	orDefault(&o.Tombstone, time.Minute)
 	orDefault(&o.MaxPending, 1<<16)
 	orDefault(&o.MaxWatched, 10_000)
+	orDefault(&o.MaxFacts, 1<<14)
 	orDefault(&o.MaxInFlight, mostInFlight)
 }
 
@@ -147,6 +153,8 @@ func (o *Options[V]) check() error {
 		return &OptionError{"Tombstone", o.Tombstone, "must lie between 1ns and 50 years"}
 	case o.MaxPending < 0:
 		return &OptionError{"MaxPending", o.MaxPending, "cannot be off: memory must have a bound"}
+	case o.MaxFacts < 0:
+		return &OptionError{"MaxFacts", o.MaxFacts, "cannot be off: memory must have a bound"}
 	case o.MaxInFlight < 0 || o.MaxInFlight > mostInFlight:
 		return &OptionError{"MaxInFlight", o.MaxInFlight, fmt.Sprintf("must lie between 1 and %d", mostInFlight)}
 	case o.DB < 0:

@@ -12,6 +12,7 @@ import (
 	"github.com/redis/rueidis"
 
 	"github.com/earlybird-cache/earlybird/internal/burial"
+	"github.com/earlybird-cache/earlybird/internal/bus"
 	"github.com/earlybird-cache/earlybird/internal/ladder"
 	"github.com/earlybird-cache/earlybird/internal/tally"
 	"github.com/earlybird-cache/earlybird/internal/watches"
@@ -32,6 +33,7 @@ type tier struct {
 	debts     *burial.Debts
 	waiters   waiters
 	watches   *watches.List
+	bus       *bus.Bus
 	began     time.Time
 
 	ctx  context.Context // ends with Close
@@ -51,6 +53,7 @@ func newTier(o Options[struct{}], p place) *tier {
 	}
 	t.waiters.of = make(map[string]map[*waiter]struct{})
 	t.watches = watches.New(max(o.MaxWatched, 0))
+	t.bus = bus.New(newBusServer(t))
 	t.overdue = ladder.New(ladder.Options{
 		Try:   t.forgetAgain,
 		Rungs: []time.Duration{time.Second, 5 * time.Second, time.Minute},
@@ -150,6 +153,7 @@ func (t *tier) stats() store.Stats {
 	s.Watched, s.Changes, s.Losses = t.watches.Counts()
 	owed, done, givenUp := t.debts.Counts()
 	s.Pending, s.Retried, s.GivenUp = s.Pending+owed, s.Retried+done, s.GivenUp+givenUp
+	s.Told, s.Heard, s.Gaps, s.Deaf = t.bus.Counts()
 	s.Parts = 1
 	c := t.link.client.Load()
 	switch {
@@ -172,16 +176,24 @@ func (t *tier) stats() store.Stats {
 
 // close ends everything.
 func (t *tier) close() {
+	t.watches.Close()
+	t.leaveBus()
 	t.mu.Lock()
 	t.over = true
 	t.mu.Unlock()
 	t.stop()
-	t.watches.Close()
 	t.waiters.push(nil)
 	t.link.close()
 	t.overdue.Close()
 	t.debts.Close()
 	t.behind.Wait()
+}
+
+// leaveBus says goodbye, for which there is a moment.
+func (t *tier) leaveBus() {
+	ctx, cancel := context.WithTimeout(context.Background(), t.WriteTimeout)
+	defer cancel()
+	t.bus.Close(ctx)
 }
 
 // usable returns why a call should not be made at all.

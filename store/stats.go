@@ -21,6 +21,11 @@ type Stats struct {
 	Changes uint64 // told to watchers
 	Losses  uint64 // times that all watches were lost
 
+	Told  uint64 // facts
+	Heard uint64
+	Gaps  uint64 // in what was heard, the one at the beginning included
+	Deaf  bool   // it listens, and does not hear now
+
 	Pending        int    // keys whose invalidation is not confirmed now
 	Retried        uint64 // invalidations confirmed after more than one try
 	GivenUp        uint64 // invalidations given up for lack of room, or because the Store was closed

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/earlybird-cache/earlybird/internal/burial"
+	"github.com/earlybird-cache/earlybird/internal/bus"
 	"github.com/earlybird-cache/earlybird/internal/ladder"
 	"github.com/earlybird-cache/earlybird/internal/tally"
 	"github.com/earlybird-cache/earlybird/internal/watches"
@@ -26,6 +27,7 @@ type Client[V any] struct {
 	messages sync.WaitGroup
 	overdue  *ladder.Ladder
 	watches  *watches.List
+	bus      *bus.Bus
 	silent   atomic.Bool // its connection is, and it has not noticed
 	debts    *burial.Debts
 	tally    tally.Tally
@@ -41,6 +43,7 @@ func (m *Memory[V]) Client() *Client[V] {
 	defer m.mu.Unlock()
 	c := &Client[V]{mem: m, id: len(m.clients), watches: watches.New(m.opts.MaxWatched)}
 	m.clients = append(m.clients, c)
+	c.bus = bus.New(busServer[V]{c})
 	c.closing, c.close = context.WithCancel(context.Background())
 	c.overdue = ladder.New(ladder.Options{
 		Try:   c.tryAgain,
@@ -255,11 +258,13 @@ func (c *Client[V]) Stats() store.Stats {
 	s.Watched, s.Changes, s.Losses = c.watches.Counts()
 	owed, done, givenUp := c.debts.Counts()
 	s.Pending, s.Retried, s.GivenUp = s.Pending+owed, s.Retried+done, s.GivenUp+givenUp
+	s.Told, s.Heard, s.Gaps, s.Deaf = c.bus.Counts()
 	return s
 }
 
 // Close is that of store.Store.
 func (c *Client[V]) Close() error {
+	c.bus.Close(context.Background())
 	c.mu.Lock()
 	c.close()
 	c.mu.Unlock()

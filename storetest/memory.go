@@ -28,6 +28,10 @@ type Options[V any] struct {
 	// MaxWatched bounds the keys that a client watches. Default 10,000.
 	MaxWatched int
 
+	// MaxFacts is how many facts the server remembers, for those who were cut
+	// off. Default 65,536.
+	MaxFacts int
+
 	// Fault says what becomes of a call's messages. nil lets all pass. It must
 	// be safe for concurrent use.
 	Fault func(Call) Fault
@@ -54,6 +58,7 @@ type Memory[V any] struct {
 	floor   store.Generation // of the latest InvalidateAll
 	tokens  uint64
 	clients []*Client[V]
+	facts   facts
 }
 
 // cell is what the server has of a key.
@@ -82,6 +87,9 @@ func NewMemory[V any](opts Options[V]) *Memory[V] {
 	}
 	if opts.MaxWatched <= 0 {
 		opts.MaxWatched = defaultMaxWatched
+	}
+	if opts.MaxFacts <= 0 {
+		opts.MaxFacts = 1 << 16
 	}
 	if opts.Clone == nil {
 		opts.Clone = func(v V) V { return v }
@@ -116,6 +124,7 @@ func (m *Memory[V]) Lose() {
 		c.wake()
 	}
 	clear(m.cells)
+	m.facts.loseLocked()
 	for _, c := range m.clients {
 		c.breakLocked()
 	}

@@ -60,6 +60,11 @@ var wrongs = map[string]string{
 	"keeps copies for ever":         "CopiesEndByThemselves",
 	"finds copies for ever due":     "CopiesEndWithTheBase",
 	"finds copies of any number":    "CopiesThatAreNotThere",
+	"tells and does not wait":       "WhoHearsHasHeard",
+	"hears all the same":            "ListeningBeginsWithAGap",
+	"forgets places":                "ListeningGoesOnFromAPlace",
+	"turns facts round":             "FactsTravelUnchanged",
+	"hears when it is closed":       "BusNoticesEnds",
 }
 
 // good is all that a store can be.
@@ -67,6 +72,7 @@ type good interface {
 	store.Store[*storetest.Item]
 	store.Watcher[*storetest.Item]
 	store.Splitter[*storetest.Item]
+	store.Bus
 }
 
 func (m mutant) is(wrong string) bool { return m.wrong == wrong }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/earlybird-cache/earlybird/store"
@@ -14,6 +15,7 @@ import (
 type mutantEar struct {
 	changed func(key string)
 	own     sync.Map // keys that the mutant itself has changed
+	closed  atomic.Bool
 }
 
 func (m mutant) Notify(changed func(key string), lost func()) {
@@ -54,6 +56,7 @@ func (m mutant) Watch(ctx context.Context, key string) (store.Record[*storetest.
 
 func (m mutant) Close() error {
 	err := m.good.Close()
+	m.ear.closed.Store(true)
 	if m.is("tells after it is closed") && m.ear.changed != nil {
 		time.AfterFunc(time.Microsecond, func() { m.ear.changed("k") })
 	}

@@ -13,9 +13,15 @@ import (
 
 // Call is one call on its way to the server.
 type Call struct {
-	Client int    // the clients of a Memory are numbered from 0
-	Method string // of store.Store, store.Watcher or store.Splitter; Notify is a message to a watcher, PutCopies and BuryCopies are the second parts of Spread and of changes
-	Key    string // the first of several
+	Client int // the clients of a Memory are numbered from 0
+
+	// Method is one of store.Store, store.Watcher or store.Splitter; Notify is a
+	// message to a watcher, PutCopies and BuryCopies are the second parts of
+	// Spread and of changes; Hear, Read, Tell, Members, Drop and Leave are
+	// messages of the bus.
+	Method string
+
+	Key string // the first of several
 }
 
 // Fault is what becomes of a call's messages. The zero value lets them pass.

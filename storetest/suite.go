@@ -66,7 +66,7 @@ const (
 
 // Run runs the suite.
 func (s Suite) Run(t *testing.T) {
-	for _, p := range slices.Concat(records, ends, leases, changes, waiting, watching, crowds, copies) {
+	for _, p := range slices.Concat(records, ends, leases, changes, waiting, watching, telling, crowds, copies) {
 		if p.when == exclusive && s.SharedLeases || p.when == shared && !s.SharedLeases {
 			continue
 		}
