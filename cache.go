@@ -7,6 +7,7 @@ import (
 
 	"github.com/earlybird-cache/earlybird/hotkeys"
 	"github.com/earlybird-cache/earlybird/memstore"
+	"github.com/earlybird-cache/earlybird/store"
 )
 
 // Loader asks the origin for key's value. It returns ErrNotFound, possibly
@@ -46,6 +47,7 @@ type Cache[V any] struct {
 	mean      meanCost
 	tier      *tier[V]
 	hot       *hot[V]
+	bus       store.Bus // nil if the tier has none
 
 	refreshes, refreshFailures, fenced atomic.Uint64
 }
@@ -92,6 +94,7 @@ func New[V any](load Loader[V], opts Options[V]) (*Cache[V], error) {
 	if c.hot, err = newHot(c); err != nil {
 		return nil, err
 	}
+	c.listen()
 	return c, nil
 }
 
@@ -221,7 +224,7 @@ func (c *Cache[V]) look(ctx context.Context, key string, e *entry[V]) glance[V] 
 		return c.without(closed, ErrClosed)
 	case !c.opts.Shapes.MatchAt(key, c.clock.calendar(now)):
 		return c.without(malformed, ErrMalformedKey)
-	case !c.opts.Guard.MayContain(c.guardPart(key)):
+	case c.isRefused(key):
 		return c.without(refusedByGuard, notFound(ctx))
 	}
 	if n := c.negative(key, now); n != nil {

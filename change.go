@@ -1,6 +1,7 @@
 package earlybird
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/earlybird-cache/earlybird/memstore"
@@ -21,7 +22,7 @@ func (c *Cache[V]) Set(ctx context.Context, key string, v V) error {
 		return ErrClosed
 	}
 	defer c.life.end()
-	c.opts.Guard.Add(c.guardPart(key))
+	c.introduce(key)
 
 	v = c.out(v)
 	t := c.terms(key, v)
@@ -145,8 +146,13 @@ func (c *Cache[V]) clear() {
 // not existing, nor found absent by a load that began before. Call it before
 // the creation commits, so that no reader who already knows of the id is
 // refused, and again after, since a load in between may have found the key
-// absent; or use [Cache.Creating]. The shared tier forgets keys altogether. It
-// fails as Invalidate does.
+// absent; or use [Cache.Creating].
+//
+// With a shared tier that is a store.Bus, the same holds for all caches that share
+// it: one that can not be told has a guard that is open, and remembers absences for
+// NearTTL at most. That takes two round trips, and about a second if another
+// process stands still. The tier forgets keys altogether. Created fails as
+// Invalidate does, and when ctx ends before all caches have been told.
 //
 // Absences of other keys with the same GuardPart stay remembered for at most
 // NegativeTTL.
@@ -157,16 +163,17 @@ func (c *Cache[V]) Created(ctx context.Context, keys ...string) error {
 	defer c.life.end()
 	keys = c.canons(keys)
 	for _, key := range keys {
-		c.opts.Guard.Add(c.guardPart(key))
-		c.fence.raise(key)
-		c.dropNegative(key, always)
+		c.introduce(key)
+		c.dropAbsence(key)
+	}
+	if c.tier == nil {
+		return nil
 	}
 	err := c.tier.invalidate(ctx, keys)
 	for _, key := range keys {
-		c.fence.raise(key)
-		c.dropNegative(key, always)
+		c.dropAbsence(key)
 	}
-	return err
+	return cmp.Or(err, c.tell(ctx, keys)) // who is told finds nothing in the tier
 }
 
 // Creating calls Created for keys, then commit, then Created again, also if

@@ -71,19 +71,20 @@ var changeEdits = []edit{
 	dawdle()
 `,
 	}, {
-		"change.go", `		c.opts.Guard.Add(c.guardPart(key))
-		c.fence.raise(key)
-		c.dropNegative(key, always)
+		"change.go", `		c.introduce(key)
+		c.dropAbsence(key)
 `,
 		`		if planted("tell the guard of whole keys", "guarded") {
 			c.opts.Guard.Add(key)
 		} else if !planted("do not tell the guard of what is created", "guarded") {
-			c.opts.Guard.Add(c.guardPart(key))
+			c.introduce(key)
 		}
-		c.fence.raise(key)
-		if !planted("let absences survive Created", "single") {
-			c.dropNegative(key, always)
+		if planted("let absences survive Created", "single") {
+			c.fence.raise(key)
+			c.fence.raise(key)
+			continue
 		}
+		c.dropAbsence(key)
 `,
 	}, {
 		"publish.go", `	c.dropNegative(f.key, f.pass.holds)
@@ -234,11 +235,11 @@ var changeEdits = []edit{
 `,
 	}, {
 		"change.go", `	defer c.life.end()
-	c.opts.Guard.Add(c.guardPart(key))
+	c.introduce(key)
 `,
 		`	defer c.life.end()
 	if !planted("do not tell the guard of what is set", "guarded") {
-		c.opts.Guard.Add(c.guardPart(key))
+		c.introduce(key)
 	}
 `,
 	},

@@ -61,6 +61,7 @@ type Stats struct {
 	Lost       uint64      // loaded values that the tier refused: a change had come in between
 	TierErrors uint64      // questions that it did not answer
 	TierDown   bool        // the last one was not answered
+	Deaf       bool        // other caches may have created ids that Guard was not told of: it refuses nothing
 	Store      store.Stats // of Options.Store, which others may use too; zero without one
 
 	// What is held.
@@ -108,6 +109,7 @@ func (c *Cache[V]) Stats() Stats {
 	c.gate.addTo(&s)
 	c.episodes.addTo(&s)
 	c.tier.addTo(&s)
+	s.Deaf = c.bus != nil && !c.bus.Hears()
 	s.LoadTimeMean = c.mean.cost()
 	s.Refreshes = c.refreshes.Load()
 	s.RefreshFailures = c.refreshFailures.Load()

@@ -136,7 +136,7 @@ func (w *warmer[V]) missing(chunk []string) []string {
 		switch {
 		case c.fresh(key, now) != nil:
 			w.done.Held++
-		case !c.wellFormed(key) || !c.opts.Guard.MayContain(c.guardPart(key)):
+		case !c.wellFormed(key) || c.isRefused(key):
 			w.done.Absent++
 		default:
 			missing = append(missing, key)

@@ -72,6 +72,7 @@ type build struct {
 	reading atomic.Uint64
 	sample  sample
 	added   digests // ids added since begin, under Guard.mu
+	heard   uint64  // Guard.missed at begin
 }
 
 // begin makes the build known to Add: each id is then either in the journal
@@ -82,7 +83,7 @@ func (g *Guard) begin(s secret) (*build, error) {
 	if g.next != nil {
 		return nil, ErrBuilding
 	}
-	g.next = &build{opts: &g.opts, secret: s, born: time.Now(), carried: g.journal.snapshot()}
+	g.next = &build{opts: &g.opts, secret: s, born: time.Now(), carried: g.journal.snapshot(), heard: g.missed}
 	return g.next, nil
 }
 
@@ -160,7 +161,7 @@ func (g *Guard) publish(b *build, f *filling) error {
 		return ErrDamaged
 	}
 	gen.succeed(g.serving.Load(), &g.opts)
-	g.current, g.sample, g.damaged = gen, b.sample.ids, false
+	g.current, g.sample, g.damaged, g.heard = gen, b.sample.ids, false, b.heard
 	g.next = nil
 	g.builds++
 	g.tally.restart()

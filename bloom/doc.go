@@ -31,7 +31,7 @@
 // [New] allocates next to nothing and the guard starts out Unbuilt.
 // [Guard.Build] reads every id from the origin, sizes a filter for half as
 // many again, tries it on ids it must know and swaps it in; for a grace its
-// predecessor's ids pass too. Ids given to [Guard.Add] before, during or after
+// predecessor's ids pass too. [Guard.Missed] opens it until the next build. Ids given to [Guard.Add] before, during or after
 // are carried into it. A Bloom filter cannot forget one id: deletions are
 // reclaimed by the next build. At 1.25 times its design count the guard asks
 // for one, at 1.5 times it fails open, because the false-positive rate climbs

@@ -23,6 +23,8 @@ type Guard struct {
 	journal journal
 	sample  []string // ids of the current build's source, kept as canaries
 	damaged bool     // the current generation refused an id it should hold
+	missed  uint64   // how often ids may have been
+	heard   uint64   // missed, when the current generation began to be built
 	builds  uint64
 }
 
@@ -103,6 +105,18 @@ func (g *Guard) addLocked(id string) {
 	}
 }
 
+// Missed tells the guard that ids may have been created of which it was not told.
+// It fails open until a build or a load has succeeded that began later.
+func (g *Guard) Missed() {
+	if g == nil {
+		return
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.missed++
+	g.settleLocked()
+}
+
 func (g *Guard) settle() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -136,6 +150,8 @@ func (g *Guard) stateLocked() State {
 		return Unbuilt
 	case g.damaged:
 		return Damaged
+	case g.heard != g.missed:
+		return Incomplete
 	case g.current.past(saturateAt):
 		return Saturated
 	case over(g.current.outdated):

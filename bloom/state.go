@@ -17,6 +17,9 @@ const (
 	Saturated
 	// Outdated: the ids were read longer than Options.MaxAge ago. Fails open.
 	Outdated
+	// Incomplete: ids were created of which the guard may not have been told, see
+	// [Guard.Missed]. Fails open.
+	Incomplete
 	// Damaged: the guard was caught denying an id that exists. Fails open.
 	Damaged
 )
@@ -33,6 +36,8 @@ func (s State) String() string {
 		return "saturated"
 	case Outdated:
 		return "outdated"
+	case Incomplete:
+		return "incomplete"
 	case Damaged:
 		return "damaged"
 	}
