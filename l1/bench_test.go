@@ -9,7 +9,8 @@ import (
 )
 
 // What does a read of a hot key cost, and what of that is ristretto's own? And
-// what does a Put, of a key that has its place and of one that must ask for it?
+// what does a Put, of a key that has its place and of one that must ask for it? BenchmarkPromoted of the
+// package above compares a read with a hit in memory.
 //
 //	go test -run '^$' -bench . -cpu 1,2 ./l1
 func BenchmarkGet(b *testing.B) {
@@ -70,7 +71,14 @@ func BenchmarkPut(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
 			tier.Delete("b")
-			tier.Put("b", v, 1, 1)
+			tier.Begin("b").Put(v, 1, 1)
+		}
+	})
+	b.Run("demoted before", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			tier.Demote("c")
+			tier.Put("c", v, 1, 1)
 		}
 	})
 }

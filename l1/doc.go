@@ -5,7 +5,9 @@
 //	...
 //	if u, ok := tier.Get(key, now); ok { return u }
 //	...
-//	tier.PutIf(key, u, version, now+life, holds)
+//	fill := tier.Begin(key)
+//	... // read the store
+//	fill.Put(u, version, now+life)
 //
 // # What it promises
 //
@@ -18,14 +20,19 @@
 // even an expired one.
 //
 // After [Tier.Delete] returns, no Get that starts is given what was there
-// before, nor after [Tier.Clear]. Both take effect at once for readers who hold
-// on to a place they looked up earlier, because the value is taken out of the
-// place.
+// before, nor after [Tier.Void] or [Tier.Clear]. All take effect at once for
+// readers who hold on to a place they looked up earlier, because it is the value
+// that is taken away or void.
 //
-// Delete and the Puts of one key exclude each other, and the condition given to
-// [Tier.PutIf] is asked inside that section. So whoever fills from a store
-// raises a fence, deletes, and makes the fence the condition of each fill that
-// began before: none of them can bring back what was deleted.
+// What is read from a store is put by a [Fill], begun before the store was asked.
+// If any of these came in between, it is dropped, also if the key was not held
+// then: whether a key is hot here says nothing about whether it has changed.
+// Delete and the Puts of one key exclude each other, so nothing slips through.
+// Who has a fence of his own can make it the condition of [Tier.PutIf].
+//
+// Delete and Void wait for nobody and cost the same however much is held, so they
+// may be called by whoever reads messages off a connection. When such a connection
+// is lost, call Void: changes may have been missed.
 //
 // # What it does not
 //
@@ -35,8 +42,8 @@
 // key that is not hot. A Get counts as asking even if it finds nothing, so a key
 // that is worth a place gets one. And any key may be displaced later.
 //
-// With its place a key loses its version: the tier remembers nothing about what
-// it does not hold, not even a deletion. Hence PutIf.
+// With its value a key loses its version: the tier does not know that what a Put
+// brings was deleted before. Hence Begin.
 //
 // It has no clock. Expired values keep their places until others want them.
 //

@@ -27,18 +27,14 @@ func Example() {
 	//  false
 }
 
-// A fill that began before an invalidation must not store what it found. The
-// fence it looks at can be any number that invalidations raise.
-func ExampleTier_PutIf() {
+// A fill that began before an invalidation does not store what it found.
+func ExampleTier_Begin() {
 	tier, _ := l1.New[string](l1.Options{})
 	defer tier.Close()
-	fence := 0
 
-	pass := fence // a fill begins and reads the store,
-	fence++       // an invalidation comes in between,
-	tier.Delete("price:42")
-	fence++
-	kept := tier.PutIf("price:42", "9.90", 7, int64(time.Minute), func() bool { return fence == pass })
+	fill := tier.Begin("price:42") // a fill begins and reads the store,
+	tier.Delete("price:42")        // an invalidation comes in between,
+	kept := fill.Put("9.90", 7, int64(time.Minute))
 
 	_, found := tier.Get("price:42", 0)
 	fmt.Println(kept, found)

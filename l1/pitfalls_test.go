@@ -58,6 +58,9 @@ func TestDelete_isOverWhenItReturns(t *testing.T) {
 		tier.Put("k", i, uint64(i), never)
 		tier.Delete("k")
 		requireNone(t, tier, "k")
+		tier.Put("k", i, uint64(i), never)
+		tier.Demote("k")
+		requireNone(t, tier, "k")
 	}
 	t.Run("among eight writers", func(t *testing.T) {
 		var wg sync.WaitGroup
@@ -90,7 +93,9 @@ func TestTier_comparesKeysNotHashes(t *testing.T) {
 	tier.Delete("u2")
 	requireValue(t, tier, "u1", "one")
 
-	tier.Delete("u1")
+	tier.Demote("u2")
+	requireValue(t, tier, "u1", "one")
+	tier.Demote("u1")
 	requireNone(t, tier, "u1")
 	require.True(t, tier.Put("u2", "two", 1, never))
 	requireValue(t, tier, "u2", "two")
@@ -186,8 +191,14 @@ func TestClose_amidEverything(t *testing.T) {
 					tier.Get(key, 0)
 					tier.Put(key, i, uint64(i), never)
 					switch i % 16 {
+					case 0:
+						tier.Begin(key).Put(i, uint64(i), never)
 					case 1:
 						tier.Delete(key)
+					case 4:
+						tier.Demote(key)
+					case 5:
+						tier.Void()
 					case 2:
 						tier.Clear()
 					case 3:

@@ -17,6 +17,8 @@ import (
 // Values are handed out as they were put in, not copied.
 type Tier[V any] struct {
 	ristretto *ristretto.Cache[string, *place[V]]
+	hash      func(key string) uint64
+	fence     fence
 	door      door
 	closing   sync.Once
 
@@ -57,7 +59,7 @@ func newTier[V any](opts Options, hash func(key string) uint64) (*Tier[V], error
 	if err != nil {
 		return nil, &OptionError{"MaxKeys", opts.MaxKeys, err.Error()}
 	}
-	return &Tier[V]{ristretto: r}, nil
+	return &Tier[V]{ristretto: r, hash: hash}, nil
 }
 
 // Get returns the value of key if it is held and expires after now, in
@@ -77,7 +79,7 @@ func (t *Tier[V]) Get(key string, now int64) (v V, ok bool) {
 	if p == nil {
 		return v, false
 	}
-	if c := p.cell.Load(); c != nil && now < c.expiry {
+	if c := p.cell.Load(); c != nil && now < c.expiry && c.all == t.fence.all.Load() {
 		return c.value, true
 	}
 	return v, false
@@ -87,18 +89,26 @@ func (t *Tier[V]) Get(key string, now int64) (v V, ok bool) {
 // false if there is no room for the key, if something of a higher version is
 // there, or if the key was deleted meanwhile. Among equal versions the last
 // wins.
+//
+// What was read from a store is put by a [Fill].
 func (t *Tier[V]) Put(key string, v V, version uint64, expiry int64) bool {
 	return t.PutIf(key, v, version, expiry, nil)
 }
 
-// PutIf is Put under a condition. It is asked, at most once, inside the key's
-// critical section, which every change of the key must pass: a Delete is over
-// either before the question or after the store. holds must be quick, must not
-// block and must not use the tier. nil always holds.
+// PutIf is Put under a condition, for whoever has a fence of his own. It is asked,
+// at most once, inside the key's critical section, which every change of the key
+// must pass: a Delete is over either before the question or after the store. holds
+// must be quick, must not block and must not use the tier. nil always holds.
 func (t *Tier[V]) PutIf(key string, v V, version uint64, expiry int64, holds func() bool) bool {
 	if t == nil {
 		return false
 	}
+	return t.put(key, &cell[V]{value: v, version: version, expiry: expiry}, nil, holds)
+}
+
+// put stores c if nothing has happened to key since, if that is not nil, and if
+// the condition holds, if that is not nil.
+func (t *Tier[V]) put(key string, c *cell[V], since *mark, holds func() bool) bool {
 	lane := t.door.enter()
 	if lane == nil {
 		return false
@@ -112,7 +122,7 @@ func (t *Tier[V]) PutIf(key string, v V, version uint64, expiry int64, holds fun
 	case p == nil:
 		t.refused.Add(1)
 		return false
-	case !p.put(&cell[V]{value: v, version: version, expiry: expiry}, holds):
+	case !p.put(c, &t.fence, since, holds):
 		t.overtaken.Add(1)
 		return false
 	}
@@ -133,14 +143,34 @@ func (t *Tier[V]) find(key string) *place[V] {
 // refused. Should others ask at the same time, ristretto keeps the first place
 // and they all find that one: hence the places come empty.
 func (t *Tier[V]) admit(key string) *place[V] {
-	t.ristretto.Set(key, &place[V]{key: strings.Clone(key)}, 1)
+	t.ristretto.Set(key, &place[V]{key: strings.Clone(key), hash: t.hash(key)}, 1)
 	t.ristretto.Wait() // or it would have decided nothing yet
 	return t.find(key)
 }
 
-// Delete removes key. A Put that has not reached the key's critical section
-// when Delete is there may store again, unless its condition forbids it.
+// Delete takes the value of key away and makes fills of it void that have begun,
+// whether or not the key is held. The key keeps its place, since a hot key will
+// soon want it again. A Put that has not reached the key's critical section when
+// Delete is there may store again; a fill may not. It waits for nobody but who is
+// storing that key, so it may be called where a connection's messages are read.
 func (t *Tier[V]) Delete(key string) {
+	if t == nil {
+		return
+	}
+	lane := t.door.enter()
+	if lane == nil {
+		return
+	}
+	defer lane.leave()
+	t.fence.of(t.hash(key)).Add(1) // first: what is stored in spite of it is then taken away
+	if p := t.find(key); p != nil {
+		p.empty()
+	}
+}
+
+// Demote takes the place of key away, with its value, because the key is hot no
+// longer.
+func (t *Tier[V]) Demote(key string) {
 	if t == nil {
 		return
 	}
@@ -154,7 +184,18 @@ func (t *Tier[V]) Delete(key string) {
 	}
 }
 
-// Clear removes every key, and forgets how often they were asked for.
+// Void makes void all that is held, and all fills that have begun, at once: for
+// when changes may have been missed, because the connection that tells of them was
+// lost. It takes no longer however much is held. The memory is given back as keys
+// are put again or leave.
+func (t *Tier[V]) Void() {
+	if t != nil {
+		t.fence.all.Add(1)
+	}
+}
+
+// Clear is Void, and takes every key's place away, and forgets how often they were
+// asked for.
 func (t *Tier[V]) Clear() {
 	if t == nil {
 		return
@@ -164,11 +205,12 @@ func (t *Tier[V]) Clear() {
 		return
 	}
 	defer lane.leave()
+	t.fence.all.Add(1)
 	t.ristretto.Clear()
 }
 
-// Len returns how many keys have a place, whether their values have expired or
-// not. Deletions that have just returned may not yet be reckoned.
+// Len returns how many keys have a place, whether there is a value in it or not.
+// A Demote that has just returned may not yet be reckoned.
 func (t *Tier[V]) Len() int {
 	if t == nil {
 		return 0

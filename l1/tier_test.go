@@ -55,11 +55,17 @@ func TestTier_findsWhatAMapWould(t *testing.T) {
 				if kept {
 					model[key] = e
 				}
-			case n < 450:
+			case n < 430:
 				tier.Delete(key)
+				delete(model, key)
+			case n < 450:
+				tier.Demote(key)
 				delete(model, key)
 			case n < 452:
 				tier.Clear()
+				clear(model)
+			case n < 454:
+				tier.Void()
 				clear(model)
 			case n < 600:
 				now += r.Int64N(10)
@@ -163,7 +169,7 @@ func TestTier_worksInABubble(t *testing.T) {
 // it afterwards nor believes that he stored something.
 func TestTier_aPlaceThatIsGoneIsEmptyWhereverAPointerLies(t *testing.T) {
 	for name, take := range map[string]func(tier *Tier[int]){
-		"deleted": func(tier *Tier[int]) { tier.Delete("k") },
+		"demoted": func(tier *Tier[int]) { tier.Demote("k") },
 		"cleared": func(tier *Tier[int]) { tier.Clear() },
 		"closed":  func(tier *Tier[int]) { tier.Close() },
 		"displaced": func(tier *Tier[int]) {
@@ -179,7 +185,7 @@ func TestTier_aPlaceThatIsGoneIsEmptyWhereverAPointerLies(t *testing.T) {
 			p := tier.find("k")
 			take(tier)
 			require.Nil(t, p.cell.Load())
-			require.False(t, p.put(&cell[int]{2, 2, never}, nil))
+			require.False(t, p.put(&cell[int]{value: 2, version: 2, expiry: never}, &tier.fence, nil, nil))
 			require.Nil(t, p.cell.Load())
 			requireNone(t, tier, "k")
 		})
@@ -210,6 +216,7 @@ func TestDelete_letsGoOfTheValue(t *testing.T) {
 		require.Nil(t, p.Value())
 	}
 	gone(func() { tier.Delete("k") })
+	gone(func() { tier.Demote("k") })
 	gone(func() { tier.Put("k", nil, 2, never) })
 	tier.Delete("k")
 	gone(tier.Clear)
@@ -229,6 +236,8 @@ func TestTier_nilIsOff(t *testing.T) {
 	require.False(t, tier.PutIf("k", 1, 1, never, func() bool { panic("asked") }))
 	requireNone(t, tier, "k")
 	tier.Delete("k")
+	tier.Demote("k")
+	tier.Void()
 	tier.Clear()
 	require.Zero(t, tier.Len())
 	require.Zero(t, tier.Stats())
