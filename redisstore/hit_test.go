@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -81,6 +82,32 @@ func TestGet_isOneRoundTrip(t *testing.T) {
 		}
 	}
 	require.Equal(t, map[string]int{"pttl": n, "mget": n}, calls)
+}
+
+// Calls at the same time share writes, also on one processor, where nothing but
+// the callers' turn to run brings them together.
+func TestGet_sharesWrites(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	server := redistest.Start(t)
+	log := &writes{}
+	opts := patient[string](server.Addr)
+	opts.Dial = log.dial
+	s := open(t, opts)
+	set(t, s, "key", "v")
+	log.take()
+	const callers, each = 64, 50
+	var all sync.WaitGroup
+	for range callers {
+		all.Go(func() {
+			for range each {
+				if err := finds(t, s, "key", "v"); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	require.Less(t, len(log.take()), callers*each/4)
 }
 
 func TestGetMany_isOneRoundTripForEachBatch(t *testing.T) {
