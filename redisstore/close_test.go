@@ -1,9 +1,11 @@
 package redisstore_test
 
 import (
+	"context"
 	"fmt"
 	"runtime"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -36,4 +38,26 @@ func TestClose_leavesNothingBehind(t *testing.T) {
 		}
 		return nil
 	})
+}
+
+func TestClose_returnsWhateverTheServerDoes(t *testing.T) {
+	t.Parallel()
+	server := redistest.Start(t)
+	s, err := redisstore.New(brisk(server.Addr))
+	require.NoError(t, err)
+	set(t, s, "key", "v")
+	server.Stop()
+	defer server.Continue()
+	waiting := make(chan error, 10)
+	for range cap(waiting) {
+		go func() { _, err := s.Get(context.Background(), "key"); waiting <- err }()
+	}
+	require.Error(t, s.Invalidate(t.Context(), "key"))
+	began := time.Now()
+	require.NoError(t, s.Close())
+	require.Less(t, time.Since(began), soon)
+	for range cap(waiting) {
+		require.Error(t, <-waiting)
+	}
+	require.EqualValues(t, 1, s.Stats().GivenUp)
 }
