@@ -103,6 +103,41 @@ func TestStore_survivesABlackHole(t *testing.T) {
 	through(t, s, other, func() { proxy.BlackHole(true) }, func() { proxy.BlackHole(false); proxy.Break() })
 }
 
+// What is sent during a pause is done at its end.
+func TestStore_survivesAPauseThatEnds(t *testing.T) {
+	t.Parallel()
+	server := redistest.Start(t)
+	s, other := open(t, brisk(server.Addr)), open(t, brisk(server.Addr))
+	through(t, s, other, func() { server.Do("CLIENT", "PAUSE", "10000", "ALL") }, func() {})
+}
+
+// A server that only writes have to wait for is read all the while.
+func TestStore_survivesAPauseOfWrites(t *testing.T) {
+	t.Parallel()
+	server := redistest.Start(t)
+	s, other := open(t, brisk(server.Addr)), open(t, brisk(server.Addr))
+	set(t, s, "key", "before")
+	set(t, s, "doomed", "doomed")
+	server.Do("CLIENT", "PAUSE", "5000", "WRITE")
+	_, err := s.Set(t.Context(), "key", value("after"))
+	require.ErrorIs(t, err, store.ErrUnavailable)
+	var pending *store.PendingError
+	require.ErrorAs(t, s.Invalidate(t.Context(), "doomed"), &pending)
+	eventually(t, func() error { return finds(t, s, "key", "before") })
+	require.NotZero(t, s.Stats().Pending, "it was read while the pause lasted")
+	recovers(t, s, other)
+}
+
+// Whoever is not heard may have been obeyed: a change that was made without being
+// confirmed is made again, and nothing comes of a lease that nobody knows of.
+func TestStore_survivesLostReplies(t *testing.T) {
+	t.Parallel()
+	server := redistest.Start(t)
+	proxy := redistest.NewProxy(t, server.Addr)
+	s, other := open(t, brisk(proxy.Addr)), open(t, brisk(server.Addr))
+	through(t, s, other, func() { proxy.Deafen(true) }, func() { proxy.Deafen(false); proxy.Break() })
+}
+
 func TestStore_survivesASlowNetwork(t *testing.T) {
 	t.Parallel()
 	server := redistest.Start(t)
