@@ -1,8 +1,11 @@
 package redisstore_test
 
 import (
+	"crypto/sha256"
 	"errors"
+	"fmt"
 	"net"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -90,6 +93,42 @@ func TestStore_errorRepliesAreErrorsNotMisses(t *testing.T) {
 			require.NotZero(t, c.Failed, "%s: %+v", reply, st)
 		}
 	}
+}
+
+// While a server reads its data from disk it is there and knows nothing yet. What
+// it has read it serves, but for what it is made to forget then.
+func TestStore_loadingServer(t *testing.T) {
+	t.Parallel()
+	server := redistest.Start(t, "--key-load-delay", "50000", "--loading-process-events-interval-bytes", "1024")
+	s := open(t, brisk(server.Addr))
+	incompressible := func(i int) string { // or events would be seldom
+		return strings.Repeat(fmt.Sprintf("%x", sha256.Sum256([]byte{byte(i)})), 40)
+	}
+	for i := range 60 {
+		server.Do("SET", fmt.Sprint("ballast", i), incompressible(i))
+	}
+	set(t, s, "key", "before")
+	set(t, s, "doomed", "doomed")
+	server.Do("SAVE")
+	server.Kill()
+	server.Restart()
+	missing := s.Stats().Missing
+	eventually(t, func() error {
+		_, err := s.Get(t.Context(), "key")
+		if err != nil && strings.Contains(err.Error(), "LOADING") {
+			return nil
+		}
+		return fmt.Errorf("not seen to load: %v", err)
+	})
+	var pending *store.PendingError
+	require.ErrorAs(t, s.Invalidate(t.Context(), "doomed"), &pending)
+	eventually(t, func() error { return finds(t, s, "key", "before") })
+	require.Equal(t, missing, s.Stats().Missing, "that it is loading is no miss")
+	eventually(t, func() error { // what is overdue does not wait until it is tried again
+		_, err := s.Acquire(t.Context(), "doomed", 0, long)
+		return err
+	})
+	recovers(t, s, open(t, brisk(server.Addr)))
 }
 
 func TestStore_wrongPassword(t *testing.T) {
