@@ -6,11 +6,13 @@ func BenchmarkHit(b *testing.B)    { benchmark(b, "hit") }
 func BenchmarkReject(b *testing.B) { benchmark(b, "reject") }
 func BenchmarkMiss(b *testing.B)   { benchmark(b, "miss") }
 func BenchmarkMany(b *testing.B)   { benchmark(b, "many") }
+func BenchmarkShared(b *testing.B) { benchmark(b, "shared") }
 
 // benchmark runs the subjects of a row, each made ready when its turn comes.
 func benchmark(b *testing.B, name string) {
-	w := newPlan().combinations()[0].workload()
-	for _, s := range rowNamed(b, name).subjects {
+	r := rowNamed(b, name)
+	w := newPlan().variantsOf(r)[0].workload()
+	for _, s := range r.subjects {
 		var t *trial
 		b.Run(s.name, func(b *testing.B) {
 			if t == nil { // b.N grows from call to call

@@ -49,6 +49,9 @@ func modules() map[string]string {
 			}
 		}
 	}
+	if v := serverVersion(); v != "" {
+		ms[redisServer] = v
+	}
 	return ms
 }
 

@@ -23,7 +23,7 @@ type variant struct {
 }
 
 // rows are all there are, in the order of their tables.
-var rows = []row{hitRow, rejectRow, missRow, manyRow, setRow, setNewRow, invalidateRow, memoryRow, gcRow, ratioRow, loopRow, stormRow}
+var rows = []row{hitRow, rejectRow, missRow, manyRow, setRow, setNewRow, invalidateRow, memoryRow, gcRow, ratioRow, loopRow, stormRow, sharedRow, sharedBytesRow}
 
 var hitRow = row{
 	name: "hit", base: "earlybird", columns: speed(faster("earlybird", cost)), variants: plan.combinations,
@@ -98,4 +98,8 @@ var peers = []string{
 	"github.com/dgraph-io/ristretto/v2",
 	"github.com/samber/hot",
 	"github.com/hashicorp/golang-lru/v2",
+	"github.com/redis/rueidis",
+	"github.com/redis/go-redis/v9",
+	"github.com/go-redis/cache/v9",
+	redisServer,
 }

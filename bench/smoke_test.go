@@ -7,6 +7,7 @@ import (
 	"flag"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -29,6 +30,9 @@ func smallPlan() plan {
 	p := newPlan()
 	p.procs, p.count, p.benchtime, p.json = []int{2}, 1, time.Millisecond, true
 	p.keys, p.entries, p.requests = []int{fewKeys}, fewKeys, 2000
+	if os.Getenv("EARLYBIRD_NO_REDIS") != "" {
+		p.rows = slices.DeleteFunc(slices.Clone(p.rows), func(r row) bool { return strings.HasPrefix(r.name, "shared") })
+	}
 	return p
 }
 
@@ -73,7 +77,7 @@ func TestBench_measuresEverySubject(t *testing.T) {
 	var rep report
 	require.NoError(t, json.Unmarshal(out.Bytes(), &rep))
 	tables := rep.Tables
-	for _, r := range rows {
+	for _, r := range p.rows {
 		for range len(p.variantsOf(r)) * len(p.procsOf(r)) {
 			require.Equal(t, r.name, tables[0].Row)
 			require.Len(t, tables[0].Lines, len(r.subjects))
@@ -105,6 +109,29 @@ func checkLine(t *testing.T, r row, l line) {
 	}
 	first := l.Figures[r.columns[0].head]
 	require.Positive(t, first.Low, "%s/%s", r.name, l.Subject)
+}
+
+// A tier that answers with another key's value must not get into a table.
+func TestShared_eachTierHoldsEveryProduct(t *testing.T) {
+	if os.Getenv("EARLYBIRD_NO_REDIS") != "" {
+		t.Skip("EARLYBIRD_NO_REDIS is set")
+	}
+	w := smallWorkload()
+	for _, name := range []string{"shared", "shared-bytes"} {
+		for _, s := range rowNamed(t, name).subjects {
+			t.Run(name+"/"+s.name, func(t *testing.T) {
+				trial, err := s.open(w)
+				require.NoError(t, err)
+				defer trial.end()
+				for i := range fewKeys / 10 {
+					require.True(t, trial.holds(keyOf(i)), keyOf(i))
+				}
+				require.False(t, trial.holds(strangerOf(1)))
+				served := counter(trial.counts[serverPerOp])
+				require.Eventually(t, func() bool { trial.holds(keyOf(1)); return served() > 0 }, 10*time.Second, time.Millisecond)
+			})
+		}
+	}
 }
 
 func TestBench_interrupted(t *testing.T) {

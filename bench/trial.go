@@ -15,6 +15,9 @@ type trial struct {
 	keys stream
 	per  int // keys in one operation; 0: one
 
+	// crowd is how many goroutines there are for each processor; 0: one.
+	crowd int
+
 	// do is one operation; it reports whether it ended as it should.
 	do func(key string) (value string, ok bool)
 
@@ -72,6 +75,7 @@ func (t *trial) run(b *testing.B) {
 		figures[figure] = counter(count)
 	}
 	b.ReportAllocs()
+	b.SetParallelism(max(t.crowd, 1))
 	start := cpuTime()
 	b.ResetTimer()
 	b.RunParallel(t.work)

@@ -24,6 +24,10 @@ type call struct {
 // begin admits a call about slot, which must be made with do, or gives an error
 // at once.
 func (t *tier) begin(ctx context.Context, slot uint16, budget time.Duration) (call, error) {
+	return t.admit(ctx, slot, budget, false)
+}
+
+func (t *tier) admit(ctx context.Context, slot uint16, budget time.Duration, urgent bool) (call, error) {
 	if err := t.usable(ctx); err != nil {
 		return call{}, err
 	}
@@ -33,7 +37,7 @@ func (t *tier) begin(ctx context.Context, slot uint16, budget time.Duration) (ca
 	}
 	now := t.now()
 	l := t.laneOf(c, slot)
-	if !l.admits(now) {
+	if !l.admits(now, urgent) {
 		return call{}, errOpen
 	}
 	if t.inFlight.Add(1) > int64(t.MaxInFlight) {

@@ -1,14 +1,20 @@
 package redisstore_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"runtime"
+	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/earlybird-cache/earlybird/internal/redistest"
 	"github.com/earlybird-cache/earlybird/redisstore"
+	"github.com/earlybird-cache/earlybird/store"
 )
 
 func TestClose_leavesNothingBehind(t *testing.T) {
@@ -36,4 +42,88 @@ func TestClose_leavesNothingBehind(t *testing.T) {
 		}
 		return nil
 	})
+}
+
+// Closing while everything is in use, by several at once, ends everything, and
+// nothing is sent any more once it has returned.
+func TestClose_whileInUse(t *testing.T) {
+	t.Parallel()
+	server := redistest.Start(t)
+	s, err := redisstore.New(patient[string](server.Addr))
+	require.NoError(t, err)
+	var users, closers sync.WaitGroup
+	for name, call := range methods(s) {
+		for range 4 {
+			users.Go(func() {
+				for {
+					err := call(context.Background())
+					if errors.Is(err, store.ErrClosed) {
+						return
+					}
+					var pending *store.PendingError
+					if errors.As(err, &pending) && errors.Is(pending.Err, store.ErrClosed) {
+						continue // the next call will be refused
+					}
+					if err != nil && !errors.Is(err, store.ErrLost) {
+						t.Errorf("%s: %v", name, err)
+						return
+					}
+				}
+			})
+		}
+	}
+	time.Sleep(50 * time.Millisecond)
+	for range 3 {
+		closers.Go(func() {
+			if err := s.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	closers.Wait()
+	eventually(t, func() error { // what was sent before is done
+		if clients := server.Do("CLIENT", "LIST"); strings.Contains(clients, "name=earlybird") {
+			return errors.New(clients)
+		}
+		return nil
+	})
+	before := ours(server)
+	users.Wait()
+	require.Equal(t, before, ours(server))
+	require.NotZero(t, before["evalsha"])
+}
+
+// ours are the calls of commands that stores use.
+func ours(server *redistest.Server) map[string]int {
+	calls := server.Calls()
+	for name := range calls {
+		switch name {
+		case "pttl", "mget", "evalsha", "eval", "get", "set", "del", "pexpire", "time", "getrange", "exists":
+		default:
+			delete(calls, name)
+		}
+	}
+	return calls
+}
+
+func TestClose_returnsWhateverTheServerDoes(t *testing.T) {
+	t.Parallel()
+	server := redistest.Start(t)
+	s, err := redisstore.New(brisk(server.Addr))
+	require.NoError(t, err)
+	set(t, s, "key", "v")
+	server.Stop()
+	defer server.Continue()
+	waiting := make(chan error, 10)
+	for range cap(waiting) {
+		go func() { _, err := s.Get(context.Background(), "key"); waiting <- err }()
+	}
+	require.Error(t, s.Invalidate(t.Context(), "key"))
+	began := time.Now()
+	require.NoError(t, s.Close())
+	require.Less(t, time.Since(began), soon)
+	for range cap(waiting) {
+		require.Error(t, <-waiting)
+	}
+	require.EqualValues(t, 1, s.Stats().GivenUp)
 }

@@ -3,12 +3,15 @@ package redisstore_test
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/earlybird-cache/earlybird/internal/redistest"
+	"github.com/earlybird-cache/earlybird/redisstore"
+	"github.com/earlybird-cache/earlybird/store"
 )
 
 // A dead master takes its slots away and no others, and comes back as its
@@ -61,6 +64,45 @@ func TestStore_survivesAFailover(t *testing.T) {
 				return nil
 			})
 		})
+	}
+}
+
+// Of many keys, those on a dead server fail and no others do.
+func TestStore_manyKeysOfWhichSomeAreOutOfReach(t *testing.T) {
+	t.Parallel()
+	c := redistest.StartCluster(t, 3, false)
+	s := open(t, brisk(c.Addrs()...))
+	var keys []string
+	lost := map[string]bool{}
+	for i := range 300 {
+		key := fmt.Sprint("key", i)
+		set(t, s, key, key)
+		keys = append(keys, key)
+		lost[key] = c.MasterOf(redisstore.SlotOf(key)) == c.Masters[0]
+	}
+	c.Masters[0].Kill()
+	for range 3 { // while it is found out, and after
+		for i, r := range s.GetMany(t.Context(), keys) {
+			if lost[keys[i]] {
+				require.ErrorIs(t, r.Err, store.ErrUnavailable, keys[i])
+				continue
+			}
+			require.NoError(t, r.Err, keys[i])
+			require.Equal(t, keys[i], r.Value)
+		}
+	}
+	var pending *store.PendingError
+	require.ErrorAs(t, s.Invalidate(t.Context(), keys...), &pending)
+	require.Empty(t, pending.Lost)
+	require.Len(t, pending.Keys, len(slices.DeleteFunc(slices.Clone(keys), func(key string) bool { return !lost[key] })))
+	for _, key := range pending.Keys {
+		require.True(t, lost[key], key)
+	}
+	for i, r := range s.GetMany(t.Context(), keys) {
+		if !lost[keys[i]] {
+			require.NoError(t, r.Err, keys[i])
+			require.Equal(t, store.Missing, r.Kind, keys[i])
+		}
 	}
 }
 

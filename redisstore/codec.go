@@ -6,6 +6,7 @@ import (
 )
 
 // Codec turns values into bytes and back. It must be safe for concurrent use.
+// A panic of its is an error like others.
 // What it writes is read by other processes, of other versions of the program
 // too: a value that does not decode is a miss and is loaded again, but one that
 // decodes to something else is served.

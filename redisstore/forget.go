@@ -155,13 +155,15 @@ func (t *tier) runApart(ctx context.Context, s script, work []job, budget time.D
 	return replies, errs
 }
 
+// sendMany is for changes, which are urgent: one that is refused would be tried
+// again a minute later, and until then others find what is to be forgotten.
 func (t *tier) sendMany(ctx context.Context, work []job, budget time.Duration, command func(rueidis.Builder, job) rueidis.Completed) ([]rueidis.RedisMessage, []error) {
 	messages, errs := make([]rueidis.RedisMessage, len(work)), make([]error, len(work))
 	var calls []call
 	var sent []int
 	var commands []rueidis.Completed
 	for i, j := range work {
-		x, err := t.join(ctx, j.keys.slot, budget, calls)
+		x, err := t.join(ctx, j.keys.slot, budget, true, calls)
 		if err != nil {
 			errs[i] = err
 			continue

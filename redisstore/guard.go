@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"runtime"
 	"sync/atomic"
 )
 
@@ -22,25 +23,37 @@ type guarded struct {
 	replies  scanner      // of the one that reads
 	refused  func(error)
 	onClose  func()
+	crowded  func() bool // more than one call is on its way
 
 	elsewhere func(forGood bool) // told of each command that another server has to answer; may be nil
 	closed    atomic.Bool
 }
 
+// smallWrite is about ten hits.
+const smallWrite = 1 << 10
+
 // errProtocol is within the error of a connection that broke the protocol.
 var errProtocol = errors.New("reply breaks the protocol")
 
-func guard(conn net.Conn, limit int64, refused func(error), onClose func()) *guarded {
-	g := &guarded{Conn: conn, refused: refused, onClose: onClose}
+func guard(conn net.Conn, limit int64, crowded func() bool, refused func(error), onClose func()) *guarded {
+	g := &guarded{Conn: conn, crowded: crowded, refused: refused, onClose: onClose}
 	g.requests = scanner{limit: 1 << 62, starts: func(byte) error { g.waiting.Add(1); return nil }}
 	g.replies = scanner{limit: limit, ends: g.reply}
 	return g
 }
 
 // Write counts the requests before they are on their way.
+//
+// The library writes as soon as there is a request, and what else comes while it
+// writes goes into the next write. When the callers run on few processors, that
+// is one write for each of them, which costs more than all the rest: so a small
+// one lets those first who are about to ask too. It does not wait for anybody.
 func (g *guarded) Write(p []byte) (int, error) {
 	if err := g.requests.scan(p); err != nil {
 		return 0, err
+	}
+	if len(p) < smallWrite && g.crowded() {
+		runtime.Gosched()
 	}
 	return g.Conn.Write(p)
 }

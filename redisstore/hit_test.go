@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -81,6 +82,57 @@ func TestGet_isOneRoundTrip(t *testing.T) {
 		}
 	}
 	require.Equal(t, map[string]int{"pttl": n, "mget": n}, calls)
+}
+
+// Calls at the same time share writes, also on one processor, where nothing but
+// the callers' turn to run brings them together.
+func TestGet_sharesWrites(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	server := redistest.Start(t)
+	log := &writes{}
+	opts := patient[string](server.Addr)
+	opts.Dial = log.dial
+	s := open(t, opts)
+	set(t, s, "key", "v")
+	log.take()
+	const callers, each = 64, 50
+	var all sync.WaitGroup
+	for range callers {
+		all.Go(func() {
+			for range each {
+				if err := finds(t, s, "key", "v"); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	require.Less(t, len(log.take()), callers*each/4)
+}
+
+// A load is two scripts, and each change is one.
+func TestStore_changesAreOneScriptEach(t *testing.T) {
+	server := redistest.Start(t)
+	s := open(t, patient[string](server.Addr))
+	step := map[string]func(){
+		"load": func() {
+			require.NoError(t, s.Invalidate(t.Context(), "key"))
+			claim, err := s.Acquire(t.Context(), "key", 0, long)
+			require.NoError(t, err)
+			require.NoError(t, s.Publish(t.Context(), claim.Lease, value("v")))
+		},
+		"set":  func() { set(t, s, "key", "v") },
+		"fail": func() { require.NoError(t, s.Fail(t.Context(), store.Lease{Key: "key", Token: "x"}, long)) },
+	}
+	for range 2 { // the first time the server does not know the scripts
+		server.Do("CONFIG", "RESETSTAT")
+		for _, do := range step {
+			do()
+		}
+	}
+	calls := server.Calls()
+	require.Equal(t, 5, calls["evalsha"])
+	require.Zero(t, calls["eval"])
 }
 
 func TestGetMany_isOneRoundTripForEachBatch(t *testing.T) {

@@ -57,8 +57,10 @@ func (n namespace) changeKeysOf(key string) keys {
 func (n namespace) readKeysOf(key string) keys {
 	slot := slotOf(key)
 	tag := n.tags[slot]
-	all := n.value + tag + "}" + key + n.epoch + tag + "}" // one string, and slices of it
-	value := len(n.value) + len(tag) + 1 + len(key)
+	b := make([]byte, 0, len(n.value)+len(n.epoch)+2*(len(tag)+1)+len(key))
+	b = append(append(append(append(b, n.value...), tag...), '}'), key...)
+	value := len(b)
+	all := stringOf(append(append(append(b, n.epoch...), tag...), '}')) // one string, and slices of it
 	return keys{value: all[:value], epoch: all[value:], slot: slot}
 }
 

@@ -21,6 +21,7 @@ type link struct {
 	limit   int64 // on what one reply may take
 	options rueidis.ClientOption
 	dialer  func(ctx context.Context, network, addr string) (net.Conn, error)
+	crowded func() bool // more than one call is on its way
 	refused func(error)
 	moved   func() // called when a slot is found to be another server's
 
@@ -128,7 +129,7 @@ func (l *link) secure(ctx context.Context, conn net.Conn, addr string) (net.Conn
 // adopt guards conn and keeps count of it.
 func (l *link) adopt(conn net.Conn) net.Conn {
 	var g *guarded
-	g = guard(conn, l.limit, l.refused, func() {
+	g = guard(conn, l.limit, l.crowded, l.refused, func() {
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		delete(l.conns, g)

@@ -30,7 +30,7 @@ func (s *Store[V]) getSome(ctx context.Context, names []string, replies []store.
 	for i, name := range names {
 		void[i] = s.tier.overdue.Has(name)
 		k := s.tier.namespace.readKeysOf(name)
-		x, err := s.tier.join(ctx, k.slot, s.tier.Timeout, calls)
+		x, err := s.tier.join(ctx, k.slot, s.tier.Timeout, false, calls)
 		if err != nil {
 			replies[i].Err = err
 			continue

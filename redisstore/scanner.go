@@ -1,9 +1,6 @@
 package redisstore
 
-import (
-	"bytes"
-	"fmt"
-)
+import "fmt"
 
 // scanner follows messages of RESP, versions 2 and 3, in pieces as they come. It
 // is as strict as the stricter of all readers, so that none can see another
@@ -73,20 +70,48 @@ func (s *scanner) scan(p []byte) error {
 	return nil
 }
 
-// quick takes a whole header of the commonest types at once, if p begins with
-// one, and returns its length.
+// quick takes a whole element of the commonest types at once, if p begins with
+// its header, and returns how much of p it was. What is unusual it leaves to
+// step, 0 bytes then.
 func (s *scanner) quick(p []byte) (int, error) {
 	if s.state != atType || p[0] != '$' && p[0] != '*' && p[0] != ':' {
 		return 0, nil
 	}
-	end := bytes.IndexByte(p[:min(len(p), len(s.line))], '\n')
-	if end < 0 {
+	n, size := shortNumber(p[1:])
+	if size == 0 {
 		return 0, nil
 	}
 	if err := s.begin(p[0]); err != nil {
 		return 0, err
 	}
-	return end + 1, s.header(p[1 : end+1])
+	size++
+	if rest := p[size:]; s.kind == '$' && s.top != '>' && n < int64(len(rest))-1 {
+		if rest[n] != '\r' || rest[n+1] != '\n' {
+			return 0, broken("a string that ends badly")
+		}
+		if err := s.spend(n, 1); err != nil {
+			return 0, err
+		}
+		return size + int(n) + 2, s.element()
+	}
+	return size, s.count(n)
+}
+
+// shortNumber reads a number of few digits, without a sign, and the line's end.
+// It returns 0 for its size if there is another.
+func shortNumber(p []byte) (n int64, size int) {
+	const most = 9
+	for i, c := range p[:min(len(p), most+1)] {
+		switch {
+		case '0' <= c && c <= '9':
+			n = n*10 + int64(c-'0')
+		case c == '\r' && i > 0 && i+1 < len(p) && p[i+1] == '\n':
+			return n, i + 2
+		default:
+			return 0, 0
+		}
+	}
+	return 0, 0
 }
 
 // step takes one byte that is not of a string's body.
@@ -144,6 +169,11 @@ func (s *scanner) header(line []byte) error {
 	if !ok {
 		return broken("%q for a number", line)
 	}
+	return s.count(n)
+}
+
+// count takes the number behind a type.
+func (s *scanner) count(n int64) error {
 	switch s.kind {
 	case ':':
 		return s.element()

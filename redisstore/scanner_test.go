@@ -96,7 +96,7 @@ func TestGuarded_countsRepliesAgainstRequests(t *testing.T) {
 	defer theirs.Close()
 	closed := 0
 	var refused error
-	g := guard(ours, 1<<20, func(err error) { refused = err }, func() { closed++ })
+	g := guard(ours, 1<<20, func() bool { return false }, func(err error) { refused = err }, func() { closed++ })
 	go io.Copy(io.Discard, theirs)
 	request := "*2\r\n$3\r\nGET\r\n$5\r\n*1\r\n$\r\n"
 	_, err := io.WriteString(g, request+request[:9])

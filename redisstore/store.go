@@ -86,7 +86,7 @@ func (s *Store[V]) encode(key string, r store.Record[V]) (body []byte, keep int6
 }
 
 func (s *Store[V]) encodeValue(f *frame, v V) (err error) {
-	if f.payload, err = s.codec.Append(nil, v); err != nil {
+	if f.payload, err = s.append(v); err != nil {
 		return err
 	}
 	size, most, from := len(f.payload), s.tier.MaxBytes, s.tier.CompressAbove
@@ -115,5 +115,23 @@ func (s *Store[V]) decode(f frame) (v V, err error) {
 	if len(data) > s.tier.MaxBytes {
 		return v, errDamaged
 	}
+	return s.read(data)
+}
+
+// append and read are the codec's, whose panics are errors: it may be anybody's,
+// and what it reads is written by others.
+func (s *Store[V]) append(v V) (data []byte, err error) {
+	defer caught(&err)
+	return s.codec.Append(nil, v)
+}
+
+func (s *Store[V]) read(data []byte) (v V, err error) {
+	defer caught(&err)
 	return s.codec.Decode(data)
+}
+
+func caught(err *error) {
+	if p := recover(); p != nil {
+		*err = fmt.Errorf("redisstore: the codec panicked: %v", p)
+	}
 }

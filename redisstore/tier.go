@@ -62,9 +62,10 @@ func newTier(o Options[struct{}], p place) *tier {
 	})
 	t.debts = burial.New(burial.Options{Bury: t.buryAgain, Bound: o.MaxPending, Batch: batch})
 	t.link = &link{
-		place:  p,
-		limit:  replyLimit(o.MaxBytes),
-		dialer: o.Dial,
+		place:   p,
+		limit:   replyLimit(o.MaxBytes),
+		dialer:  o.Dial,
+		crowded: func() bool { return t.inFlight.Load() > 1 },
 		refused: func(err error) {
 			t.tally.RefusedReplies.Add(1)
 			t.log(slog.LevelWarn, "the server broke the protocol", err)

@@ -10,13 +10,13 @@ import (
 
 // join is begin for a call that travels with others, and counts as one with
 // them.
-func (t *tier) join(ctx context.Context, slot uint16, budget time.Duration, others []call) (call, error) {
+func (t *tier) join(ctx context.Context, slot uint16, budget time.Duration, urgent bool, others []call) (call, error) {
 	if len(others) == 0 {
-		return t.begin(ctx, slot, budget)
+		return t.admit(ctx, slot, budget, urgent)
 	}
 	x := others[0]
 	x.slot, x.lane = slot, t.laneOf(x.client, slot)
-	if !x.lane.admits(t.now()) {
+	if !x.lane.admits(t.now(), urgent) {
 		return call{}, errOpen
 	}
 	return x, nil

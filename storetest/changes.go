@@ -11,6 +11,7 @@ import (
 var changes = []promise{
 	{"InvalidateForgets", invalidateForgets, anyLease},
 	{"InvalidateFencesLoads", invalidateFencesLoads, anyLease},
+	{"ChangesFenceRefreshes", changesFenceRefreshes, anyLease},
 	{"InvalidateOfManyKeys", invalidateMany, anyLease},
 	{"InvalidateEndsCooling", invalidateEndsCooling, anyLease},
 	{"InvalidateAllForgets", invalidateAllForgets, anyLease},
@@ -44,6 +45,36 @@ func invalidateFencesLoads(x *tier) {
 	require.NoError(x, x.b.Publish(x.Context(), next, valueOf("new")))
 	require.ErrorIs(x, x.a.Publish(x.Context(), l, valueOf("old")), store.ErrLost, "nor over what it brought")
 	require.Equal(x, "new", x.get(x.a, "k").Value.Text)
+}
+
+// A refresh that began before a change, and ends after it, brings nothing back, not
+// even what it would have replaced, and is in nobody's way.
+func changesFenceRefreshes(x *tier) {
+	for what, change := range map[string]func(s store.Store[*Item], key string) error{
+		"Invalidate":    func(s store.Store[*Item], key string) error { return s.Invalidate(x.Context(), key) },
+		"InvalidateAll": func(s store.Store[*Item], _ string) error { return s.InvalidateAll(x.Context()) },
+		"Set": func(s store.Store[*Item], key string) error {
+			_, err := s.Set(x.Context(), key, store.Record[*Item]{Kind: store.Absent, Life: long})
+			return err
+		},
+	} {
+		for who, s := range map[string]store.Store[*Item]{"own": x.a, "other": x.b} {
+			key := what + who
+			old := x.load(x.a, key, valueOf("old"))
+			refresh := x.grant(x.a, key, old.Generation, long)
+			require.NoError(x, change(s, key))
+			require.ErrorIs(x, x.a.Publish(x.Context(), refresh, valueOf("late")), store.ErrLost, key)
+			require.NoError(x, x.a.Fail(x.Context(), refresh, long))
+			for _, s := range []store.Store[*Item]{x.a, x.b} {
+				r := x.get(s, key)
+				require.NotEqual(x, store.Value, r.Kind, key)
+				require.Greater(x, r.Generation, refresh.Generation, key)
+			}
+			next := x.grant(x.b, key, x.get(x.b, key).Generation, long)
+			require.NoError(x, x.b.Publish(x.Context(), next, valueOf("new")))
+			require.Equal(x, "new", x.get(x.a, key).Value.Text)
+		}
+	}
 }
 
 func invalidateMany(x *tier) {

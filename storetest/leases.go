@@ -23,6 +23,7 @@ var leases = []promise{
 	{"FailCoolsDown", failCoolsDown, anyLease},
 	{"FailLetsTheNextTry", failLetsTheNextTry, exclusive},
 	{"FailOfALostLeaseDoesNothing", failOfALostLease, exclusive},
+	{"FailKeepsTheRecord", failKeepsTheRecord, anyLease},
 	{"RefreshKeepsTheRecordUntilPublished", refreshKeepsTheRecord, anyLease},
 }
 
@@ -171,6 +172,22 @@ func failOfALostLease(x *tier) {
 	l := x.grant(x.b, "k", 0, long)
 	require.NoError(x, x.a.Fail(x.Context(), old, long))
 	require.NoError(x, x.b.Publish(x.Context(), l, valueOf("v")))
+}
+
+// A load that fails says nothing about the key: what was there stays, and where
+// nothing was there is still nothing, not an absence.
+func failKeepsTheRecord(x *tier) {
+	l := x.load(x.a, "k", valueOf("good"))
+	refresh := x.grant(x.b, "k", l.Generation, long)
+	require.NoError(x, x.b.Fail(x.Context(), refresh, long))
+	r := x.get(x.a, "k")
+	require.Equal(x, "good", r.Value.Text)
+	require.Equal(x, l.Generation, r.Generation)
+	require.Equal(x, store.Found, x.acquire(x.a, "k", 0, long).Outcome, "for those who have nothing")
+	require.True(x, x.acquire(x.a, "k", l.Generation, long).Cooling)
+
+	require.NoError(x, x.a.Fail(x.Context(), x.grant(x.a, "nothing", 0, long), long))
+	require.Equal(x, store.Missing, x.get(x.b, "nothing").Kind)
 }
 
 func refreshKeepsTheRecord(x *tier) {

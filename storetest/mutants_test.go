@@ -25,46 +25,48 @@ type mutant struct {
 
 // wrongs are what can be wrong, each with a promise that it breaks.
 var wrongs = map[string]string{
-	"publishes without a lease":     "InvalidateFencesLoads",
-	"keeps the lease when it fails": "FailLetsTheNextTry",
-	"forgets nothing":               "InvalidateForgets",
-	"forgets all but some":          "InvalidateOfManyKeys",
-	"never wakes":                   "WaiterIsWokenByPublish",
-	"mixes up many":                 "GetManyAnswersInOrder",
-	"shares values":                 "ValuesAreCopies",
-	"takes nil for an absence":      "NilIsAValue",
-	"counts from the wrong end":     "RecordTravelsUnchanged",
-	"loses costs":                   "RecordTravelsUnchanged",
-	"finds what the caller has":     "NewerRecordIsFound",
-	"does not say that it cools":    "FailCoolsDown",
-	"takes keys for the same":       "AnyStringIsAKey",
-	"ignores contexts":              "DoneContextIsNoticed",
-	"keeps everything for ever":     "LifeRunsOut",
-	"flushes nothing":               "InvalidateAllForgets",
-	"is late to forget":             "NobodySeesWhatWasBeforeAChange",
-	"never tells":                   "WatchTellsOfChanges",
-	"tells others' changes only":    "WatchTellsOfChanges",
-	"reads before it watches":       "WatchMissesNothing",
-	"watches what is not there":     "WatchIsAGet",
-	"tells everything":              "WatchIsNotForOtherKeys",
-	"tells after it is closed":      "WatchNoticesEnds",
-	"says it watches":               "WatchWithoutNotifyIsAGet",
-	"spreads nothing":               "CopiesHoldWhatTheBaseHolds",
-	"takes all copies for the same": "CopiesOfOtherNumbersAreOthers",
-	"tells no copies":               "CopiesLearnOfInvalidate",
-	"tells no copies of a Set":      "CopiesLearnOfSet",
-	"tells no copies of all":        "CopiesLearnOfInvalidateAll",
-	"tells copies late":             "CopiesShowNobodyWhatWasBeforeAChange",
-	"spreads once only":             "CopiesTakeWhatIsNewerAtOnce",
-	"never finds a copy due":        "CopiesAreRenewed",
-	"keeps copies for ever":         "CopiesEndByThemselves",
-	"finds copies for ever due":     "CopiesEndWithTheBase",
-	"finds copies of any number":    "CopiesThatAreNotThere",
-	"tells and does not wait":       "WhoHearsHasHeard",
-	"hears all the same":            "ListeningBeginsWithAGap",
-	"forgets places":                "ListeningGoesOnFromAPlace",
-	"turns facts round":             "FactsTravelUnchanged",
-	"hears when it is closed":       "BusNoticesEnds",
+	"publishes without a lease":      "InvalidateFencesLoads",
+	"keeps the lease when it fails":  "FailLetsTheNextTry",
+	"forgets nothing":                "InvalidateForgets",
+	"forgets all but some":           "InvalidateOfManyKeys",
+	"never wakes":                    "WaiterIsWokenByPublish",
+	"mixes up many":                  "GetManyAnswersInOrder",
+	"shares values":                  "ValuesAreCopies",
+	"takes nil for an absence":       "NilIsAValue",
+	"counts from the wrong end":      "RecordTravelsUnchanged",
+	"loses costs":                    "RecordTravelsUnchanged",
+	"finds what the caller has":      "NewerRecordIsFound",
+	"does not say that it cools":     "FailCoolsDown",
+	"takes keys for the same":        "AnyStringIsAKey",
+	"ignores contexts":               "DoneContextIsNoticed",
+	"keeps everything for ever":      "LifeRunsOut",
+	"flushes nothing":                "InvalidateAllForgets",
+	"is late to forget":              "NobodySeesWhatWasBeforeAChange",
+	"never tells":                    "WatchTellsOfChanges",
+	"tells others' changes only":     "WatchTellsOfChanges",
+	"reads before it watches":        "WatchMissesNothing",
+	"watches what is not there":      "WatchIsAGet",
+	"tells everything":               "WatchIsNotForOtherKeys",
+	"tells after it is closed":       "WatchNoticesEnds",
+	"says it watches":                "WatchWithoutNotifyIsAGet",
+	"spreads nothing":                "CopiesHoldWhatTheBaseHolds",
+	"takes all copies for the same":  "CopiesOfOtherNumbersAreOthers",
+	"tells no copies":                "CopiesLearnOfInvalidate",
+	"tells no copies of a Set":       "CopiesLearnOfSet",
+	"tells no copies of all":         "CopiesLearnOfInvalidateAll",
+	"tells copies late":              "CopiesShowNobodyWhatWasBeforeAChange",
+	"spreads once only":              "CopiesTakeWhatIsNewerAtOnce",
+	"never finds a copy due":         "CopiesAreRenewed",
+	"keeps copies for ever":          "CopiesEndByThemselves",
+	"finds copies for ever due":      "CopiesEndWithTheBase",
+	"finds copies of any number":     "CopiesThatAreNotThere",
+	"tells and does not wait":        "WhoHearsHasHeard",
+	"hears all the same":             "ListeningBeginsWithAGap",
+	"forgets places":                 "ListeningGoesOnFromAPlace",
+	"turns facts round":              "FactsTravelUnchanged",
+	"hears when it is closed":        "BusNoticesEnds",
+	"forgets when it fails":          "FailKeepsTheRecord",
+	"remembers failures as absences": "FailKeepsTheRecord",
 }
 
 // good is all that a store can be.
@@ -147,6 +149,12 @@ func (m mutant) Publish(ctx context.Context, l store.Lease, r store.Record[*stor
 func (m mutant) Fail(ctx context.Context, l store.Lease, coolDown time.Duration) error {
 	if m.is("keeps the lease when it fails") {
 		return nil
+	}
+	if m.is("forgets when it fails") {
+		m.good.Invalidate(ctx, m.name(l.Key))
+	}
+	if m.is("remembers failures as absences") {
+		m.good.Set(ctx, m.name(l.Key), store.Record[*storetest.Item]{Kind: store.Absent, Life: time.Second})
 	}
 	return m.good.Fail(ctx, l, coolDown)
 }

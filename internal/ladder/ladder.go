@@ -42,6 +42,7 @@ type Ladder struct {
 	items   map[string]*item
 	queue   dueOrder
 	running bool
+	hopes   uint64 // Kicks so far
 	retried uint64
 	givenUp uint64
 }
@@ -142,6 +143,7 @@ func (l *Ladder) ConfirmAll(mark uint64) {
 func (l *Ladder) Kick() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.hopes++
 	now := time.Now()
 	for _, it := range l.queue {
 		it.due = now
@@ -181,9 +183,9 @@ func (l *Ladder) wake() {
 // run tries keys as they become due, until none is left.
 func (l *Ladder) run() {
 	for {
-		batch, next := l.take()
+		batch, hopes, next := l.take()
 		if len(batch) > 0 {
-			l.settle(batch, l.opts.Try(l.ctx, keysOf(batch)))
+			l.settle(batch, hopes, l.opts.Try(l.ctx, keysOf(batch)))
 			continue
 		}
 		if next <= 0 {
@@ -199,14 +201,14 @@ func (l *Ladder) run() {
 	}
 }
 
-// take returns the keys that are due; if none is, how long until one will be,
-// or 0 if there is nothing left to run for.
-func (l *Ladder) take() (batch []item, next time.Duration) {
+// take returns the keys that are due, and the Kicks before; if none is, how long
+// until one will be, or 0 if there is nothing left to run for.
+func (l *Ladder) take() (batch []item, hopes uint64, next time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.ctx.Err() != nil || len(l.items) == 0 {
 		l.running = false
-		return nil, 0
+		return nil, 0, 0
 	}
 	now := time.Now()
 	for len(l.queue) > 0 && len(batch) < l.opts.Batch && !l.queue[0].due.After(now) {
@@ -216,13 +218,13 @@ func (l *Ladder) take() (batch []item, next time.Duration) {
 	if len(batch) == 0 {
 		next = max(l.queue[0].due.Sub(now), time.Microsecond)
 	}
-	return batch, next
+	return batch, l.hopes, next
 }
 
 // settle takes away what was done, and lets what failed climb. A key that was
 // added once more while it was being tried stays: the try may have come before
-// what it is about.
-func (l *Ladder) settle(batch []item, failed []string) {
+// what it is about. What failed while there was a Kick is due at once.
+func (l *Ladder) settle(batch []item, hopes uint64, failed []string) {
 	still := make(map[string]bool, len(failed))
 	for _, key := range failed {
 		still[key] = true
@@ -243,6 +245,9 @@ func (l *Ladder) settle(batch []item, failed []string) {
 			continue
 		}
 		it.due = l.after(it.rung)
+		if hopes != l.hopes {
+			it.due = time.Now()
+		}
 		heap.Push(&l.queue, it)
 	}
 }

@@ -102,6 +102,29 @@ func TestLadder_kickTriesAtOnce(t *testing.T) {
 	})
 }
 
+// A try under way may have come too early to profit from what a Kick is about.
+func TestLadder_kickDuringATryTriesOnceMore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		started, finish := make(chan struct{}), make(chan struct{})
+		tries := 0
+		l := ladder.New(ladder.Options{Rungs: rungs, Bound: 10, Batch: 4, Try: func(_ context.Context, keys []string) []string {
+			if tries++; tries > 1 {
+				return nil
+			}
+			started <- struct{}{}
+			<-finish
+			return keys
+		}})
+		defer l.Close()
+		l.Add([]string{"k"})
+		<-started
+		l.Kick()
+		finish <- struct{}{}
+		synctest.Wait()
+		require.False(t, l.Has("k"))
+	})
+}
+
 func TestLadder_isBounded(t *testing.T) {
 	l := ladder.New(ladder.Options{Try: newTries(func(string) bool { return true }).try, Rungs: rungs, Bound: 2, Batch: 4})
 	require.Equal(t, []string{"c"}, l.Add([]string{"a", "b", "a", "c"}))

@@ -17,6 +17,7 @@ type Proxy struct {
 	target string
 	delay  atomic.Int64
 	hole   atomic.Bool
+	deaf   atomic.Bool
 	mu     sync.Mutex
 	conns  map[net.Conn]struct{}
 	all    sync.WaitGroup
@@ -43,6 +44,9 @@ func (p *Proxy) Delay(d time.Duration) { p.delay.Store(int64(d)) }
 
 // BlackHole swallows everything, in both directions, without closing anything.
 func (p *Proxy) BlackHole(on bool) { p.hole.Store(on) }
+
+// Deafen swallows what the server says; what is said to it still arrives.
+func (p *Proxy) Deafen(on bool) { p.deaf.Store(on) }
 
 // Break closes all connections.
 func (p *Proxy) Break() {
@@ -73,7 +77,7 @@ func (p *Proxy) serve(l net.Listener) {
 }
 
 // pass carries what from says to to, until one of them is closed.
-func (p *Proxy) pass(to, from net.Conn, late bool) {
+func (p *Proxy) pass(to, from net.Conn, fromServer bool) {
 	defer func() {
 		to.Close()
 		from.Close()
@@ -84,10 +88,11 @@ func (p *Proxy) pass(to, from net.Conn, late bool) {
 	b := make([]byte, 32<<10)
 	for {
 		n, err := from.Read(b)
-		if d := p.delay.Load(); late && d > 0 {
+		if d := p.delay.Load(); fromServer && d > 0 {
 			time.Sleep(time.Duration(d))
 		}
-		if n > 0 && !p.hole.Load() {
+		lost := p.hole.Load() || fromServer && p.deaf.Load()
+		if n > 0 && !lost {
 			if _, err := to.Write(b[:n]); err != nil {
 				return
 			}

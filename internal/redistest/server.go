@@ -117,7 +117,8 @@ func (s *Server) Kill() {
 	s.cmd.Wait()
 }
 
-// Restart starts a killed server again, empty, on the same port.
+// Restart starts a killed server again, on the same port, with what it has saved:
+// nothing, unless it was told to SAVE.
 func (s *Server) Restart() {
 	s.t.Helper()
 	s.Kill()

@@ -3,6 +3,7 @@ package redisstore_test
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -109,4 +110,20 @@ func TestAcquire_theSecondInstanceAdopts(t *testing.T) {
 
 	cold := open(t, patient[string](server.Addr))
 	require.NoError(t, finds(t, cold, "key", "v2"), "written although the old value was still there")
+}
+
+func TestStore_evictedLeasePublishesNothing(t *testing.T) {
+	t.Parallel()
+	server := redistest.Start(t, "--maxmemory", "3mb", "--maxmemory-policy", "allkeys-random")
+	s := open(t, patient[string](server.Addr))
+	claim, err := s.Acquire(t.Context(), "key", 0, long)
+	require.NoError(t, err)
+	for i := 0; s.Stats().Lost == 0; i++ {
+		require.Less(t, i, 100_000)
+		server.Do("SET", fmt.Sprint("filler", i), strings.Repeat("x", 100_000))
+		if server.Do("EXISTS", "eb:l:{"+tagOf(t, server, "key")+"}key") == "0" {
+			require.ErrorIs(t, s.Publish(t.Context(), claim.Lease, value("v")), store.ErrLost)
+		}
+	}
+	require.NoError(t, finds(t, s, "key", ""))
 }

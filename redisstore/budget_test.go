@@ -1,0 +1,112 @@
+package redisstore_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/earlybird-cache/earlybird/internal/redistest"
+	"github.com/earlybird-cache/earlybird/redisstore"
+	"github.com/earlybird-cache/earlybird/store"
+)
+
+// methods are all that ask a server. What has no budget of its own gives up when
+// the first step of it fails.
+func methods(s *redisstore.Store[string]) map[string]func(context.Context) error {
+	keys := make([]string, 300)
+	for i := range keys {
+		keys[i] = fmt.Sprint("key", i)
+	}
+	lease := store.Lease{Key: "key", Token: "token"}
+	return map[string]func(context.Context) error{
+		"Get":           func(ctx context.Context) error { _, err := s.Get(ctx, "key"); return err },
+		"GetMany":       func(ctx context.Context) error { return s.GetMany(ctx, keys)[299].Err },
+		"Acquire":       func(ctx context.Context) error { _, err := s.Acquire(ctx, "key", 0, long); return err },
+		"Wait":          func(ctx context.Context) error { return s.Wait(ctx, "key", 0) },
+		"Publish":       func(ctx context.Context) error { return s.Publish(ctx, lease, value("v")) },
+		"Set":           func(ctx context.Context) error { _, err := s.Set(ctx, "key", value("v")); return err },
+		"Fail":          func(ctx context.Context) error { return s.Fail(ctx, lease, long) },
+		"Invalidate":    func(ctx context.Context) error { return s.Invalidate(ctx, keys...) },
+		"InvalidateAll": s.InvalidateAll,
+		"Watch":         func(ctx context.Context) error { _, _, err := s.Watch(ctx, "key"); return err },
+		"GetCopy":       func(ctx context.Context) error { _, err := s.GetCopy(ctx, "key", 1, 3); return err },
+		"Spread":        func(ctx context.Context) error { return s.Spread(ctx, "key", 3) },
+	}
+}
+
+// requireBounded calls all methods at once, many times each, of a store whose
+// server does not answer.
+func requireBounded(t *testing.T, s *redisstore.Store[string]) {
+	t.Helper()
+	var all sync.WaitGroup
+	for name, call := range methods(s) {
+		for range 10 {
+			all.Go(func() {
+				began := time.Now()
+				err := call(context.Background())
+				if took := time.Since(began); took > soon {
+					t.Errorf("%s took %v", name, took)
+				}
+				var pending *store.PendingError
+				if !errors.Is(err, store.ErrUnavailable) && !errors.As(err, &pending) {
+					t.Errorf("%s: %v", name, err)
+				}
+			})
+		}
+	}
+	all.Wait()
+}
+
+// However a server is gone, no method of any caller takes longer than its budget,
+// and once the server is left alone all of them together take next to nothing.
+func TestStore_everyMethodKeepsItsBudget(t *testing.T) {
+	t.Parallel()
+	for name, strike := range map[string]func(*redistest.Server, *redistest.Proxy){
+		"killed":     func(s *redistest.Server, _ *redistest.Proxy) { s.Kill() },
+		"stopped":    func(s *redistest.Server, _ *redistest.Proxy) { s.Stop() },
+		"paused":     func(s *redistest.Server, _ *redistest.Proxy) { s.Do("CLIENT", "PAUSE", "3600000", "ALL") },
+		"black hole": func(_ *redistest.Server, p *redistest.Proxy) { p.BlackHole(true) },
+		"deaf":       func(_ *redistest.Server, p *redistest.Proxy) { p.Deafen(true) },
+		"cut":        func(s *redistest.Server, p *redistest.Proxy) { s.Stop(); p.Break() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server := redistest.Start(t)
+			proxy := redistest.NewProxy(t, server.Addr)
+			s := open(t, brisk(proxy.Addr))
+			set(t, s, "key", "v")
+			strike(server, proxy)
+			requireBounded(t, s)
+			outage(t, s)
+			began := time.Now()
+			for i := range 10_000 {
+				s.Get(t.Context(), fmt.Sprint(i%100))
+			}
+			require.Less(t, time.Since(began), soon)
+			require.Less(t, s.Stats().Gets.Failed, uint64(500), "most were not made")
+		})
+	}
+}
+
+// A port where somebody accepts and says nothing is no reason for New to hang,
+// nor for Close.
+func TestNew_beforeASilentServer(t *testing.T) {
+	t.Parallel()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer l.Close()
+	began := time.Now()
+	s := open(t, brisk(l.Addr().String()))
+	require.Less(t, time.Since(began), soon)
+	requireBounded(t, s)
+	require.NotZero(t, s.Stats().Gets.Skipped)
+	began = time.Now()
+	require.NoError(t, s.Close())
+	require.Less(t, time.Since(began), soon)
+}
