@@ -24,6 +24,11 @@ type call struct {
 // begin admits a call about slot, which must be made with do, or gives an error
 // at once.
 func (t *tier) begin(ctx context.Context, slot uint16, budget time.Duration) (call, error) {
+	return t.admit(ctx, slot, budget, false)
+}
+
+// admit is begin for a call that may end what an earlier one has begun.
+func (t *tier) admit(ctx context.Context, slot uint16, budget time.Duration, ends bool) (call, error) {
 	if err := t.usable(ctx); err != nil {
 		return call{}, err
 	}
@@ -33,7 +38,7 @@ func (t *tier) begin(ctx context.Context, slot uint16, budget time.Duration) (ca
 	}
 	now := t.now()
 	l := t.laneOf(c, slot)
-	if !l.admits(now) {
+	if !l.admits(now, ends) {
 		return call{}, errOpen
 	}
 	if t.inFlight.Add(1) > int64(t.MaxInFlight) {
@@ -135,7 +140,7 @@ func (x call) reason(err error) error {
 
 // run runs a script for a user's key and returns its reply.
 func (t *tier) run(ctx context.Context, s script, k keys, budget time.Duration, args ...string) (rueidis.RedisMessage, error) {
-	x, err := t.begin(ctx, k.slot, budget)
+	x, err := t.admit(ctx, k.slot, budget, s.ends)
 	if err != nil {
 		return rueidis.RedisMessage{}, err
 	}
@@ -144,7 +149,7 @@ func (t *tier) run(ctx context.Context, s script, k keys, budget time.Duration, 
 		return rueidis.RedisMessage{}, err
 	}
 	if isUnknown(replies[0]) {
-		if x, err = t.begin(ctx, k.slot, budget); err != nil {
+		if x, err = t.admit(ctx, k.slot, budget, true); err != nil {
 			return rueidis.RedisMessage{}, err
 		}
 		if replies, err = x.do(s.full(x.client.B(), k, args...)); err != nil {

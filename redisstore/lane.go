@@ -37,13 +37,17 @@ const (
 	firstShare  = 0.1 // of the calls
 )
 
-// admits reports whether a call may be made at now.
-func (l *lane) admits(now int64) bool {
+// admits reports whether a call may be made at now. One that ends what an earlier
+// call has begun may, where there is hope: refusing it would keep others waiting.
+func (l *lane) admits(now int64, ends bool) bool {
 	switch l.state.Load() {
 	case closed:
 		return true
 	case open:
 		return false
+	}
+	if ends {
+		return true
 	}
 	done := float64(now-l.since.Load()) / float64(rampingTime)
 	if done >= 1 {

@@ -13,7 +13,7 @@ func TestLane_opensAfterFailuresInARow(t *testing.T) {
 	for range 3 {
 		for range mostInARow - 1 {
 			require.False(t, l.fail(7))
-			require.True(t, l.admits(0))
+			require.True(t, l.admits(0, false))
 			require.True(t, l.doubt.Load())
 		}
 		l.succeed()
@@ -24,7 +24,7 @@ func TestLane_opensAfterFailuresInARow(t *testing.T) {
 	}
 	require.True(t, l.fail(8), "who opens it is told")
 	require.False(t, l.fail(9), "once")
-	require.False(t, l.admits(1<<60))
+	require.False(t, l.admits(1<<60, false))
 	require.EqualValues(t, 9, l.slot.Load())
 }
 
@@ -36,7 +36,7 @@ func TestLane_comesBackByAndBy(t *testing.T) {
 	l.resume(1000)
 	share := func(now int64) (n int) {
 		for range 10_000 {
-			if l.admits(now) {
+			if l.admits(now, false) {
 				n++
 			}
 		}

@@ -16,7 +16,7 @@ func (t *tier) join(ctx context.Context, slot uint16, budget time.Duration, othe
 	}
 	x := others[0]
 	x.slot, x.lane = slot, t.laneOf(x.client, slot)
-	if !x.lane.admits(t.now()) {
+	if !x.lane.admits(t.now(), false) {
 		return call{}, errOpen
 	}
 	return x, nil
