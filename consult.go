@@ -142,7 +142,8 @@ func (l *load[V]) acquireInTime() (isForOrigin bool) {
 const mostCoolings = 1
 
 // await waits until it is worth asking again for leave to load what another cache
-// is at.
+// is at. If the tier does not tell, that is soon: it may do no more, or be coming
+// back from an outage.
 func (t *tier[V]) await(ctx context.Context, f *flight[V], busy store.Claim[V]) {
 	t.waited.Add(1)
 	ctx, cancel := context.WithTimeout(ctx, max(busy.Left, time.Millisecond))
@@ -154,9 +155,15 @@ func (t *tier[V]) await(ctx context.Context, f *flight[V], busy store.Claim[V]) 
 			return
 		}
 		t.note(f.key, err)
+		ctx, cancel = context.WithTimeout(ctx, untold)
+		defer cancel()
 	}
 	<-ctx.Done()
 }
+
+// untold is the pause between two questions of a reader whom the tier does not tell
+// what he waits for.
+const untold = 20 * time.Millisecond
 
 // acquire asks for leave to load l's keys. It lands those flights for which
 // something newer was found, and those that another cache is at, unless there is

@@ -273,6 +273,27 @@ func TestTier_failingOriginIsNotHammered(t *testing.T) {
 	})
 }
 
+// Who can not be told when another's load is over asks now and then.
+func TestTier_waitThatFailsIsNoReasonToWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		net := someNetwork
+		net.Fault = func(c storetest.Call) storetest.Fault {
+			return storetest.Fault{LoseRequest: c.Method == "Wait"}
+		}
+		f := newFleet(t, 2, earlybird.Options[string]{}, net)
+		var wg sync.WaitGroup
+		wg.Go(func() { _, _ = f.caches[0].Get(t.Context(), "k") })
+		time.Sleep(f.delay / 2)
+		began := time.Now()
+		v, err := f.caches[1].Get(t.Context(), "k")
+		require.NoError(t, err)
+		require.Equal(t, "v1", v)
+		require.Less(t, time.Since(began), 200*time.Millisecond)
+		wg.Wait()
+		require.EqualValues(t, 1, f.loads.Load())
+	})
+}
+
 // With NearTTL off each read asks the tier, and sees what others have changed.
 func TestTier_nearOff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -27,6 +27,8 @@ func (t *tier) begin(ctx context.Context, slot uint16, budget time.Duration) (ca
 	return t.admit(ctx, slot, budget, false)
 }
 
+// admit is begin for a call that may be urgent: others wait for what it ends, or
+// must not find what it takes away.
 func (t *tier) admit(ctx context.Context, slot uint16, budget time.Duration, urgent bool) (call, error) {
 	if err := t.usable(ctx); err != nil {
 		return call{}, err
@@ -139,7 +141,7 @@ func (x call) reason(err error) error {
 
 // run runs a script for a user's key and returns its reply.
 func (t *tier) run(ctx context.Context, s script, k keys, budget time.Duration, args ...string) (rueidis.RedisMessage, error) {
-	x, err := t.begin(ctx, k.slot, budget)
+	x, err := t.admit(ctx, k.slot, budget, s.ends)
 	if err != nil {
 		return rueidis.RedisMessage{}, err
 	}
@@ -148,7 +150,7 @@ func (t *tier) run(ctx context.Context, s script, k keys, budget time.Duration, 
 		return rueidis.RedisMessage{}, err
 	}
 	if isUnknown(replies[0]) {
-		if x, err = t.begin(ctx, k.slot, budget); err != nil {
+		if x, err = t.admit(ctx, k.slot, budget, s.ends); err != nil {
 			return rueidis.RedisMessage{}, err
 		}
 		if replies, err = x.do(s.full(x.client.B(), k, args...)); err != nil {

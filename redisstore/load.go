@@ -48,7 +48,9 @@ func (s *Store[V]) ask(ctx context.Context, key string, have store.Generation, l
 		strconv.FormatUint(min(uint64(have), mostGeneration-1), 10),
 		digit(s.tier.SharedLeases))
 	if err != nil {
-		s.tier.giveBack(k, token, err)
+		if !errors.Is(err, tally.ErrSkipped) && err != store.ErrClosed { // it may have been granted all the same
+			s.tier.giveBack(key, token)
+		}
 		return store.Claim[V]{}, 0, err
 	}
 	parts, err := m.ToArray()
@@ -158,39 +160,12 @@ func (s *Store[V]) Set(ctx context.Context, key string, r store.Record[V]) (stor
 
 // Fail is that of [store.Store].
 func (s *Store[V]) Fail(ctx context.Context, lease store.Lease, coolDown time.Duration) error {
-	err := s.tier.giveUp(ctx, s.tier.namespace.keysOf(lease.Key), lease.Token, coolDown)
+	err := s.tier.giveUp(ctx, lease.Key, lease.Token, coolDown)
 	s.tier.tally.Call(tally.Fail, err)
+	if errors.Is(err, store.ErrUnavailable) {
+		s.tier.giveBack(lease.Key, lease.Token)
+	}
 	return err
-}
-
-func (t *tier) giveUp(ctx context.Context, k keys, token string, coolDown time.Duration) error {
-	cool := int64(0)
-	if coolDown > 0 {
-		cool = milliseconds(min(coolDown, longest))
-	}
-	m, err := t.run(ctx, failScript, k, t.WriteTimeout, token, strconv.FormatInt(cool, 10))
-	_, err = yes(m, err)
-	return err
-}
-
-// giveBack gives up, behind the caller, a lease that may have been granted
-// although the caller did not learn of it: it would keep the whole fleet waiting
-// until it ends.
-func (t *tier) giveBack(k keys, token string, err error) {
-	if errors.Is(err, tally.ErrSkipped) || err == store.ErrClosed {
-		return
-	}
-	defer t.returning.Add(-1)
-	if t.returning.Add(1) > mostReturning {
-		return
-	}
-	t.returning.Add(1)
-	if !t.start(func() {
-		defer t.returning.Add(-1)
-		t.giveUp(t.ctx, k, token, 0)
-	}) {
-		t.returning.Add(-1)
-	}
 }
 
 // yes reads the reply of a script that answers 0 or 1.

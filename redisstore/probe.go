@@ -28,9 +28,15 @@ func (t *tier) probe() {
 		}
 		if t.probeOpen() {
 			pause = 50 * time.Millisecond
-			t.overdue.Kick()
+			t.isBack()
 		}
 	}
+}
+
+// isBack has done at once what a server that was gone is owed.
+func (t *tier) isBack() {
+	t.overdue.Kick()
+	t.left.Kick()
 }
 
 // probed ends the probing if no lane is open.

@@ -17,6 +17,7 @@ import (
 type script struct {
 	source string
 	sha    string // "" where SHA-1 is forbidden: then the script is sent each time
+	ends   bool   // it ends a lease, for which others wait
 }
 
 var (
@@ -46,10 +47,10 @@ var (
 	buryLua string
 
 	acquireScript    = newScript(format, common, acquireLua)
-	publishScript    = newScript(format, common, publishLua)
+	publishScript    = newScript(format, common, publishLua).ending()
 	setScript        = newScript(format, common, splits, setLua)
 	invalidateScript = newScript(format, common, splits, invalidateLua)
-	failScript       = newScript(format, common, failLua)
+	failScript       = newScript(format, common, failLua).ending()
 	flushScript      = newScript(format, common, splits, flushLua)
 	spreadScript     = newScript(format, common, splits, spreadLua)
 	putScript        = newScript(format, putLua)
@@ -63,6 +64,11 @@ func newScript(parts ...string) script {
 	}
 	sum := sha1.Sum([]byte(source)) // the server's name for it
 	return script{source: source, sha: hex.EncodeToString(sum[:])}
+}
+
+func (s script) ending() script {
+	s.ends = true
+	return s
 }
 
 // command returns the call of the script for a server that has it.

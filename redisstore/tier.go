@@ -27,9 +27,9 @@ type tier struct {
 	link      *link
 	lanes     [lanes]lane
 	inFlight  atomic.Int64
-	returning atomic.Int64 // leases being given back
 	tally     tally.Tally
-	overdue   *ladder.Ladder
+	overdue   *ladder.Ladder // invalidations
+	left      *ladder.Ladder // leases
 	debts     *burial.Debts
 	waiters   waiters
 	watches   *watches.List
@@ -60,6 +60,12 @@ func newTier(o Options[struct{}], p place) *tier {
 		Bound: o.MaxPending,
 		Batch: batch,
 	})
+	t.left = ladder.New(ladder.Options{
+		Try:   t.giveBackAgain,
+		Rungs: []time.Duration{time.Millisecond, 100 * time.Millisecond, time.Second, 5 * time.Second, time.Minute},
+		Bound: mostLeft,
+		Batch: batch,
+	})
 	t.debts = burial.New(burial.Options{Bury: t.buryAgain, Bound: o.MaxPending, Batch: batch})
 	t.link = &link{
 		place:   p,
@@ -76,7 +82,7 @@ func newTier(o Options[struct{}], p place) *tier {
 	}
 	t.link.ctx, t.link.stop = context.WithCancel(context.Background())
 	t.link.options = t.clientOptions(p)
-	t.link.done.Go(func() { t.link.connect(t.overdue.Kick) })
+	t.link.done.Go(func() { t.link.connect(t.isBack) })
 	return t
 }
 
@@ -186,6 +192,7 @@ func (t *tier) close() {
 	t.waiters.push(nil)
 	t.link.close()
 	t.overdue.Close()
+	t.left.Close()
 	t.debts.Close()
 	t.behind.Wait()
 }
@@ -204,9 +211,6 @@ func (t *tier) usable(ctx context.Context) error {
 	}
 	return ctx.Err()
 }
-
-// mostReturning bounds the leases that are given back at once.
-const mostReturning = 64
 
 var (
 	errNotConnected = fmt.Errorf("%w: not connected yet", tally.ErrSkipped)

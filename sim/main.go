@@ -1,9 +1,10 @@
 // Command sim shows what a cache does to an origin and its clients, on the real
-// cache in virtual time.
+// cache: in virtual time, or, with many caches and a real Redis, in real time.
 //
 //	go run ./sim             one stream of requests on a ladder of ways to cache
 //	go run ./sim refresh     the early refresh of one key beside its closed forms
 //	go run ./sim scenarios   everything that is claimed, played and checked
+//	go run ./sim fleet       a fleet of caches that share a Redis server
 //	go run ./sim plan        the options of a cache from its keys, its origin and two targets
 //
 // Flag -h explains each.
@@ -18,6 +19,7 @@ import (
 	"strings"
 
 	"github.com/earlybird-cache/earlybird/sim/bubble"
+	"github.com/earlybird-cache/earlybird/sim/fleet"
 	"github.com/earlybird-cache/earlybird/sim/ladder"
 	"github.com/earlybird-cache/earlybird/sim/plan"
 	"github.com/earlybird-cache/earlybird/sim/refresh"
@@ -31,6 +33,8 @@ func main() {
 		climb(args)
 	case args[0] == "refresh":
 		os.Exit(refresh.Main(args[1:], os.Stdout, os.Stderr))
+	case args[0] == "fleet":
+		os.Exit(fleet.Main(args[1:], os.Stdout, os.Stderr))
 	case args[0] == "scenarios":
 		play(args[1:])
 	case args[0] == "plan":

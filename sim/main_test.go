@@ -40,7 +40,7 @@ func TestSim_readsATraceFromStdin(t *testing.T) {
 
 func TestSim_badInputIsOneLineAndTwo(t *testing.T) {
 	for _, args := range []string{"ladder", "-nonsense", "-rate 0", "-json extra", "-trace /no/such/file", "-trace -", "refresh -nonsense",
-		"scenarios -nonsense", "scenarios no-such", "scenarios -effort NaN", "scenarios -seed -1"} {
+		"fleet -nonsense", "fleet -instances 0", "scenarios -nonsense", "scenarios no-such", "scenarios -effort NaN", "scenarios -seed -1"} {
 		t.Run(args, func(t *testing.T) {
 			code, stdout, stderr := sim(t, "", strings.Fields(args)...)
 			require.Equal(t, 2, code)
@@ -52,7 +52,7 @@ func TestSim_badInputIsOneLineAndTwo(t *testing.T) {
 }
 
 func TestSim_help(t *testing.T) {
-	for _, args := range []string{"-h", "-help", "--help", "refresh -h", "scenarios -h"} {
+	for _, args := range []string{"-h", "-help", "--help", "refresh -h", "fleet -h", "scenarios -h"} {
 		code, stdout, stderr := sim(t, "", strings.Fields(args)...)
 		require.Equal(t, 0, code, args)
 		require.Contains(t, stdout, "usage: sim", args)

@@ -2,10 +2,8 @@ package redistest
 
 import (
 	"context"
-	"fmt"
-	"net"
+	"errors"
 	"os"
-	"os/exec"
 	"strconv"
 	"strings"
 	"testing"
@@ -13,35 +11,31 @@ import (
 
 	"github.com/redis/rueidis"
 	"github.com/stretchr/testify/require"
+
+	"github.com/earlybird-cache/earlybird/internal/redisproc"
 )
 
 // Need returns the path of redis-server. A test that needs one and finds none
 // fails: a suite that skips what it is for would pass for ever.
 func Need(t testing.TB) string {
 	t.Helper()
-	for _, name := range []string{"redis-server", "valkey-server"} {
-		if path, err := exec.LookPath(name); err == nil {
-			return path
-		}
-	}
-	if os.Getenv("EARLYBIRD_NO_REDIS") != "" {
+	path, err := redisproc.Find()
+	switch {
+	case err == nil:
+	case os.Getenv("EARLYBIRD_NO_REDIS") != "":
 		t.Skip("EARLYBIRD_NO_REDIS is set")
+	default:
+		t.Fatalf("%v. `make test` installs it; EARLYBIRD_NO_REDIS=1 leaves out the tests that need it.", err)
 	}
-	t.Fatal("redis-server is not installed. Run `make test`, or install it yourself " +
-		"(Debian: apt-get install redis-server; macOS: brew install redis), " +
-		"or set EARLYBIRD_NO_REDIS=1 to leave out the tests that need it.")
-	return ""
+	return path
 }
 
 // Server is a redis-server process.
 type Server struct {
 	Addr string
 
-	t    testing.TB
-	path string
-	args []string
-	cmd  *exec.Cmd
-	out  strings.Builder
+	t       testing.TB
+	process *redisproc.Process
 }
 
 // Start starts a server on a free port, with further arguments such as
@@ -55,75 +49,44 @@ func Start(t testing.TB, args ...string) *Server {
 
 func launch(t testing.TB, args ...string) *Server {
 	t.Helper()
-	port := freePort(t)
-	s := &Server{t: t, path: Need(t), Addr: net.JoinHostPort("127.0.0.1", port)}
-	s.args = append([]string{
-		"--port", port, "--bind", "127.0.0.1", "--dir", t.TempDir(),
-		"--save", "", "--appendonly", "no", "--daemonize", "no", "--repl-diskless-sync-delay", "0",
-	}, args...)
-	t.Cleanup(s.Kill)
-	s.run()
-	return s
-}
-
-// freePort returns a port that was free a moment ago, and whose port for the
-// Cluster's own talk, 10,000 higher, exists.
-func freePort(t testing.TB) string {
-	for range 100 {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		require.NoError(t, err)
-		port := l.Addr().(*net.TCPAddr).Port
-		require.NoError(t, l.Close())
-		if port <= 55535 {
-			if l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port+10000)); err == nil {
-				l.Close()
-				return strconv.Itoa(port)
-			}
-		}
-	}
-	t.Fatal("no free port")
-	return ""
-}
-
-func (s *Server) run() {
-	s.cmd = exec.Command(s.path, s.args...)
-	s.cmd.Stdout, s.cmd.Stderr = &s.out, &s.out
-	require.NoError(s.t, s.cmd.Start())
+	Need(t)
+	p, err := redisproc.Launch(t.TempDir(), args...)
+	require.NoError(t, err)
+	t.Cleanup(p.Kill)
+	return &Server{Addr: p.Addr, t: t, process: p}
 }
 
 // await waits until the server answers.
 func (s *Server) await() {
 	s.t.Helper()
-	deadline := time.Now().Add(20 * time.Second)
-	for {
-		conn, err := net.DialTimeout("tcp", s.Addr, time.Second)
-		if err == nil {
-			conn.Close()
-			return
-		}
-		if time.Now().After(deadline) {
-			s.t.Fatalf("redis-server does not come up:\n%s", s.out.String())
-		}
-		time.Sleep(2 * time.Millisecond)
-	}
+	require.NoError(s.t, s.process.Await())
 }
 
 // Kill ends the process at once, as kill -9 does.
-func (s *Server) Kill() {
-	if s.cmd == nil || s.cmd.ProcessState != nil {
-		return
-	}
-	s.cmd.Process.Kill()
-	s.cmd.Wait()
-}
+func (s *Server) Kill() { s.process.Kill() }
 
 // Restart starts a killed server again, on the same port, with what it has saved:
 // nothing, unless it was told to SAVE.
 func (s *Server) Restart() {
 	s.t.Helper()
-	s.Kill()
-	s.run()
-	s.await()
+	require.NoError(s.t, s.process.Restart())
+}
+
+// Stop stops the process without ending it, as SIGSTOP does: its port still
+// accepts, and nobody answers. It skips the test where that cannot be done.
+func (s *Server) Stop() {
+	s.t.Helper()
+	err := s.process.Stop()
+	if errors.Is(err, errors.ErrUnsupported) {
+		s.t.Skip("processes cannot be stopped on this system")
+	}
+	require.NoError(s.t, err)
+}
+
+// Continue lets a stopped process go on.
+func (s *Server) Continue() {
+	s.t.Helper()
+	require.NoError(s.t, s.process.Continue())
 }
 
 // Do runs a command and returns its reply, nil as "". It fails the test on an

@@ -20,6 +20,7 @@ import (
 const usage = `usage: sim [flags]            play the ladder
        sim refresh [flags]    play the early refresh of one key; see sim refresh -h
        sim scenarios [flags]  play what is claimed and check it; see sim scenarios -h
+       sim fleet [flags]      run many caches on a real Redis; see sim fleet -h
        sim plan [flags]       work out a cache's options; see sim plan -h
 
 Plays one stream of requests on a ladder of ways to cache, each adding one thing to

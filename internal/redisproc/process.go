@@ -1,0 +1,133 @@
+// Package redisproc runs Redis servers as processes of their own, for tests and
+// for the simulator.
+package redisproc
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"net"
+	"os/exec"
+	"strconv"
+	"sync"
+	"time"
+)
+
+// ErrNotInstalled is the error of Find.
+var ErrNotInstalled = errors.New("redis-server is not installed " +
+	"(Debian: apt-get install redis-server; macOS: brew install redis)")
+
+// Find returns the path of redis-server, or of valkey-server.
+func Find() (string, error) {
+	for _, name := range []string{"redis-server", "valkey-server"} {
+		if path, err := exec.LookPath(name); err == nil {
+			return path, nil
+		}
+	}
+	return "", ErrNotInstalled
+}
+
+// Process is a server that was started. Its methods are not safe for concurrent
+// use.
+type Process struct {
+	Addr string // host:port, the same after Restart
+
+	path string
+	args []string
+	cmd  *exec.Cmd
+	out  output
+}
+
+// Launch starts a server on a free port of this machine, with its files in dir and
+// with further arguments such as "--maxmemory", "10mb". It keeps nothing on disk by
+// itself. Await says when it answers. Kill it.
+func Launch(dir string, args ...string) (*Process, error) {
+	path, err := Find()
+	if err != nil {
+		return nil, err
+	}
+	port, err := freePort()
+	if err != nil {
+		return nil, err
+	}
+	p := &Process{path: path, Addr: net.JoinHostPort("127.0.0.1", port)}
+	p.args = append([]string{
+		"--port", port, "--bind", "127.0.0.1", "--dir", dir,
+		"--save", "", "--appendonly", "no", "--daemonize", "no", "--repl-diskless-sync-delay", "0",
+	}, args...)
+	return p, p.run()
+}
+
+// freePort returns a port that was free a moment ago, and whose port for the
+// Cluster's own talk, 10,000 higher, exists.
+func freePort() (string, error) {
+	for range 100 {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			return "", err
+		}
+		port := l.Addr().(*net.TCPAddr).Port
+		l.Close()
+		if port > 55535 {
+			continue
+		}
+		if l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port+10000)); err == nil {
+			l.Close()
+			return strconv.Itoa(port), nil
+		}
+	}
+	return "", errors.New("no free port")
+}
+
+func (p *Process) run() error {
+	p.cmd = exec.Command(p.path, p.args...)
+	p.cmd.Stdout, p.cmd.Stderr = &p.out, &p.out
+	return p.cmd.Start()
+}
+
+// Await waits until the server accepts connections, for 20s at most.
+func (p *Process) Await() error {
+	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(2 * time.Millisecond) {
+		conn, err := net.DialTimeout("tcp", p.Addr, time.Second)
+		if err == nil {
+			return conn.Close()
+		}
+	}
+	return fmt.Errorf("%s does not come up:\n%s", p.path, p.out.String())
+}
+
+// Kill ends the process at once, as kill -9 does. Killing it again does nothing.
+func (p *Process) Kill() {
+	if p.cmd == nil || p.cmd.Process == nil || p.cmd.ProcessState != nil {
+		return
+	}
+	p.cmd.Process.Kill()
+	p.cmd.Wait()
+}
+
+// Restart starts a killed server again, empty, on the same port, and waits for it.
+func (p *Process) Restart() error {
+	p.Kill()
+	if err := p.run(); err != nil {
+		return err
+	}
+	return p.Await()
+}
+
+// output is what the server prints.
+type output struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (o *output) Write(b []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.b.Write(b)
+}
+
+func (o *output) String() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.b.String()
+}
