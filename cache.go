@@ -298,7 +298,7 @@ func (c *Cache[V]) leaseLife() int64 {
 func (c *Cache[V]) deliver(ctx context.Context, s seat[V]) (Result[V], error) {
 	state, how := Joined, joined
 	switch {
-	case s.again:
+	case s.again, s.isTooOld():
 		return Result[V]{}, errAgain
 	case s.err == ErrOverloaded:
 		return c.end(shed, s.err)
