@@ -78,7 +78,7 @@ func New[V any](load Loader[V], opts Options[V]) (*Cache[V], error) {
 		reporter:  newReporter(opts.Name, opts.OnError, opts.Logger),
 		life:      newLife(),
 	}
-	c.tier = newTier(opts, c.reporter.report)
+	c.tier = newTier(opts, c.clock.now, c.reporter.report)
 	c.table = newTable[V](opts.MaxEntries)
 	if c.values, err = c.newValues(); err != nil {
 		return nil, err
