@@ -17,7 +17,7 @@ func (c *Cache[V]) learn(f *flight[V], r store.Reply[V], asked int64) verdict[V]
 		return c.withoutTier(f, r.Err)
 	case r.Kind == store.Value:
 		return c.learnValue(f, r.Record, asked)
-	case r.Kind == store.Absent && r.Left > 0:
+	case r.Kind == store.Absent && c.absenceLeft(r.Record) > 0:
 		c.adoptAbsence(f, r.Record, asked)
 		return verdict[V]{lands: true, err: ErrNotFound}
 	case r.Kind == store.Absent:
@@ -105,7 +105,7 @@ func (c *Cache[V]) adopt(f *flight[V], r store.Record[V], asked int64) (kept *en
 	e := newEntry[V](f.key, weight)
 	e.value, e.epoch = r.Value, f.pass.epoch
 	e.written = satAdd(now, -int64(max(r.Life-r.Left, 0)))
-	e.expiry = satAdd(now, int64(min(r.Left, c.opts.TTL)))
+	e.expiry = min(satAdd(now, int64(r.Left)), satAdd(e.written, int64(c.opts.TTL)))
 	e.delta.Store(int64(r.Delta))
 	e.share(r.Generation, asked, c.copyLife(f))
 	e.sharing().watched = f.sight.watched
@@ -195,11 +195,18 @@ func (c *Cache[V]) renew(f *flight[V], old *entry[V], asked int64) (renewed bool
 // adoptAbsence remembers an absence that the tier knows of.
 func (c *Cache[V]) adoptAbsence(f *flight[V], r store.Record[V], asked int64) {
 	c.dropOlder(f, r.Generation)
-	if c.opts.NegativeTTL < 0 || c.opts.NearTTL < 0 || c.negatives == nil {
+	if c.opts.NearTTL < 0 || c.negatives == nil {
 		return
 	}
-	until := satAdd(c.clock.now(), int64(min(r.Left, c.opts.NegativeTTL)))
+	until := satAdd(c.clock.now(), int64(c.absenceLeft(r)))
 	c.rememberAbsence(f, min(until, satAdd(asked, c.nearLife(false))))
+}
+
+// absenceLeft is for how long this cache may say what another has found absent.
+// That one may remember absences for longer.
+func (c *Cache[V]) absenceLeft(r store.Record[V]) time.Duration {
+	age := max(r.Life-r.Left, 0)
+	return min(r.Left, max(c.opts.NegativeTTL, 0)-age)
 }
 
 // dropOlder removes f's key from memory if it is older than g.

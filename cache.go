@@ -78,7 +78,7 @@ func New[V any](load Loader[V], opts Options[V]) (*Cache[V], error) {
 		reporter:  newReporter(opts.Name, opts.OnError, opts.Logger),
 		life:      newLife(),
 	}
-	c.tier = newTier(opts, c.reporter.report)
+	c.tier = newTier(opts, c.clock.now, c.reporter.report)
 	c.table = newTable[V](opts.MaxEntries)
 	if c.values, err = c.newValues(); err != nil {
 		return nil, err
@@ -298,7 +298,7 @@ func (c *Cache[V]) leaseLife() int64 {
 func (c *Cache[V]) deliver(ctx context.Context, s seat[V]) (Result[V], error) {
 	state, how := Joined, joined
 	switch {
-	case s.again:
+	case s.again, s.isTooOld():
 		return Result[V]{}, errAgain
 	case s.err == ErrOverloaded:
 		return c.end(shed, s.err)

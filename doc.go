@@ -111,10 +111,10 @@
 // A tier that can not be asked costs the waiting time its client allows, and
 // nothing once that has given up on it. What is in memory is served for as long as
 // it lives. The rest is up to Outage: by default it comes from the origin, each
-// process for itself, through the gate, and is kept for 30s at most. As soon as the
-// tier answers, it is asked about all that was kept meanwhile before that is served
-// again. Leave to load is no lock: a tier that loses it costs loads, and never
-// makes a value wrong.
+// process for itself, through the gate, and is kept for 30s at most. Once the tier
+// has answered for a second without a failure, it is asked about all that was kept
+// meanwhile before that is served again. Leave to load is no lock: a tier that loses
+// it costs loads, and never makes a value wrong.
 //
 // When a load fails, no cache tries again for a moment. Those of other caches who
 // waited for it get ErrLoadFailed, or a stale value if they may.

@@ -62,6 +62,7 @@ type flight[V any] struct {
 	shared bool  // in the shared tier
 	again  bool  // nothing has come of it: ask once more
 	stale  bool  // the load failed, and this is what there was before
+	behind bool  // a change may have come since the load began, and nobody would know
 	cause  error // why it failed, if stale
 	age    time.Duration
 }
@@ -70,7 +71,16 @@ type flight[V any] struct {
 type seat[V any] struct {
 	*flight[V]
 	led   bool    // the reader leads it: its load is yet to be launched
+	taken int64   // when, if there is a shared tier
 	asker *errand // the load whose loader reads; nil for anyone else
+}
+
+// isTooOld reports whether what the flight has brought may be older than NearTTL
+// allows the reader: he came long after its load had begun, and others have changed
+// the key since, or may have.
+func (s seat[V]) isTooOld() bool {
+	c := s.load.cache
+	return s.behind && (s.err == nil || absent(s.err)) && s.taken > satAdd(s.load.since, max(0, int64(c.opts.NearTTL)))
 }
 
 func newFlights[V any]() *flights[V] {
@@ -85,10 +95,10 @@ func (fs *flights[V]) join(f *flight[V]) (seat[V], error) {
 	if l.parent.isFor(l.errand.cache, f.key) {
 		return seat[V]{}, ErrRecursiveLoad
 	}
-	by := l.parent.within(l.errand.cache)
+	by, now := l.parent.within(l.errand.cache), l.cache.tierTime()
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
-	s := seat[V]{flight: fs.table[f.id()]}
+	s := seat[V]{flight: fs.table[f.id()], taken: now}
 	if s.flight == nil {
 		s.flight, s.led = f, true
 	}
@@ -106,6 +116,14 @@ func (fs *flights[V]) join(f *flight[V]) (seat[V], error) {
 	}
 	fs.readers.Add(1)
 	return s, nil
+}
+
+// tierTime is the time, which nobody asks for without a shared tier.
+func (c *Cache[V]) tierTime() int64 {
+	if c.tier == nil {
+		return 0
+	}
+	return c.clock.now()
 }
 
 // addLocked puts f in the table and gives it to its load, unless Close has

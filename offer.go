@@ -54,7 +54,7 @@ func (c *Cache[V]) publish(f *flight[V], r store.Record[V]) (store.Generation, e
 	case err == nil:
 		f.lease = nil
 	case errors.Is(err, store.ErrLost):
-		f.lease, err = nil, store.ErrLost
+		f.lease, f.behind, err = nil, true, store.ErrLost
 		c.tier.lost.Add(1)
 	case !isOutage(err): // the tier is well, and can not take this value
 		c.reporter.report(Event{Key: f.key, Refresh: f.held != nil, Tier: true, Err: err})
@@ -66,6 +66,7 @@ func (c *Cache[V]) publish(f *flight[V], r store.Record[V]) (store.Generation, e
 // the key since the load began: no lease was there to be lost.
 func (c *Cache[V]) shareUnleased(f *flight[V], e *entry[V]) {
 	if !f.isDown {
+		f.behind = true
 		e.share(0, f.load.since, c.nearLife(false))
 		return
 	}
@@ -81,6 +82,7 @@ func (c *Cache[V]) offerAbsence(f *flight[V], life time.Duration) (time.Duration
 		c.forsake(f)
 		return life, true
 	case f.lease == nil:
+		f.behind = !f.isDown
 		return min(life, time.Duration(c.nearLife(f.isDown))), true
 	}
 	_, err := c.publish(f, store.Record[V]{Kind: store.Absent, Life: life})

@@ -23,6 +23,8 @@ type tier[V any] struct {
 	said   sync.WaitGroup // what is being said to it behind everybody
 
 	down     atomic.Bool
+	failed   atomic.Int64 // when the last question was not answered
+	now      func() int64
 	suspects suspects[V]
 	report   func(Event)
 
@@ -37,11 +39,11 @@ const outageLife = 30 * time.Second
 // asks whether the tier is back.
 const outageNear = time.Second
 
-func newTier[V any](opts Options[V], report func(Event)) *tier[V] {
+func newTier[V any](opts Options[V], now func() int64, report func(Event)) *tier[V] {
 	if opts.Store == nil {
 		return nil
 	}
-	t := &tier[V]{store: opts.Store, wait: opts.MaxWait, report: report}
+	t := &tier[V]{store: opts.Store, wait: opts.MaxWait, now: now, report: report}
 	t.lease = time.Duration(satAdd(satAdd(int64(opts.LoadTimeout), int64(opts.LoadTimeout)), int64(time.Second)))
 	t.open, t.cancel = context.WithCancel(context.Background())
 	return t
@@ -58,17 +60,24 @@ func (t *tier[V]) call(key string, f func() error) (err error) {
 	return err
 }
 
+// calm is how long no question must have gone unanswered before the tier counts as
+// up again. While a part of it is away some questions are answered and some are
+// not, and while it comes back too.
+const calm = time.Second
+
 // note takes note of how a question ended. The first that fails is told, and the
-// first that is answered afterwards makes what was kept near in between suspect.
+// first that is answered once it is calm makes what was kept near in between
+// suspect.
 func (t *tier[V]) note(key string, err error) {
 	switch {
 	case isOutage(err):
 		t.errors.Add(1)
+		t.failed.Store(t.now())
 		if !t.down.Load() && t.down.CompareAndSwap(false, true) {
 			t.report(Event{Key: key, Tier: true, Err: err})
 		}
 	case err == nil || err == store.ErrLost:
-		if t.down.Load() && t.down.CompareAndSwap(true, false) {
+		if t.down.Load() && t.now()-t.failed.Load() >= int64(calm) && t.down.CompareAndSwap(true, false) {
 			t.suspects.expose()
 		}
 	}

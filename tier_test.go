@@ -346,3 +346,37 @@ func TestTier_nearOff(t *testing.T) {
 		require.Equal(t, "healed", got)
 	})
 }
+
+// Who comes when a load has been under way for longer than NearTTL is not given
+// what it read before a change of another cache.
+func TestTier_slowLoadsBindOthersWithinNearTTL(t *testing.T) {
+	for _, absence := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			f := newFleet(t, 2, earlybird.Options[string]{NearTTL: 100 * time.Millisecond}, someNetwork)
+			f.delay = time.Second
+			if absence {
+				f.mu.Lock()
+				delete(f.rows, "k")
+				f.mu.Unlock()
+			}
+			var readers sync.WaitGroup
+			readers.Go(func() { // began before the change, and may have either
+				_, err := f.caches[1].Get(t.Context(), "k")
+				require.Equal(t, absence, err != nil)
+			})
+			time.Sleep(100 * time.Millisecond)
+			f.write("k", "v2")
+			require.NoError(t, f.caches[0].Invalidate(t.Context(), "k"))
+			for range 3 {
+				time.Sleep(200 * time.Millisecond)
+				readers.Go(func() {
+					v, err := f.caches[1].Get(t.Context(), "k")
+					require.NoError(t, err)
+					require.Equal(t, "v2", v)
+				})
+			}
+			readers.Wait()
+			require.EqualValues(t, 2, f.loads.Load())
+		})
+	}
+}

@@ -20,7 +20,7 @@ type Codec[V any] interface {
 
 	// Decode returns the value in data, which it may keep. data comes from
 	// outside: Decode must not allocate more than in proportion to its length,
-	// whatever it says.
+	// whatever it says. If it panics, that counts as an error.
 	Decode(data []byte) (V, error)
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/earlybird-cache/earlybird/internal/redistest"
+	"github.com/earlybird-cache/earlybird/redisstore"
 	"github.com/earlybird-cache/earlybird/store"
 )
 
@@ -210,6 +211,35 @@ func TestStore_damagedFramesReloadAndAreOverwritten(t *testing.T) {
 	server.Do("HSET", "eb:l:{"+tagOf(t, server, "key")+"}key", "a", "b")
 	require.NoError(t, s.Invalidate(t.Context(), "key"))
 	requireReload(t, s)
+}
+
+// panicky is a codec that panics over what it does not expect.
+type panicky struct{ redisstore.Codec[string] }
+
+func (panicky) ID() byte { return 77 }
+
+func (panicky) Append(b []byte, v string) ([]byte, error) { return append(b, v...), nil }
+
+func (panicky) Decode(data []byte) (string, error) {
+	if string(data) == "bad" {
+		panic("bad")
+	}
+	return string(data), nil
+}
+
+// A value over which the codec panics is damaged, and costs those that are read
+// with it nothing.
+func TestStore_codecThatPanicsHasFoundDamage(t *testing.T) {
+	t.Parallel()
+	opts := patient[string](redistest.Start(t).Addr)
+	opts.Codec = panicky{}
+	s := open(t, opts)
+	set(t, s, "key", "bad")
+	set(t, s, "fine", "fine")
+	many := s.GetMany(t.Context(), []string{"key", "fine"})
+	require.Equal(t, "fine", many[1].Value)
+	requireReload(t, s)
+	require.Positive(t, s.Stats().Damaged)
 }
 
 // requireReload finds nothing under key, loads it and finds it, while another

@@ -139,14 +139,15 @@ func (l *Ladder) ConfirmAll(mark uint64) {
 	}
 }
 
-// Kick makes every key due now: there is reason to hope.
+// Kick makes every key due now, and begin anew if that fails: there is reason to
+// hope. Those that are being tried may fail yet for the reason there was before.
 func (l *Ladder) Kick() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.hopes++
 	now := time.Now()
-	for _, it := range l.queue {
-		it.due = now
+	for _, it := range l.items {
+		it.due, it.rung = now, -1
 	}
 	l.wake()
 }
@@ -262,7 +263,7 @@ func (l *Ladder) removeLocked(it *item) {
 
 // after returns when a key on the rung is due.
 func (l *Ladder) after(rung int) time.Time {
-	d := l.opts.Rungs[min(rung, len(l.opts.Rungs)-1)]
+	d := l.opts.Rungs[max(0, min(rung, len(l.opts.Rungs)-1))]
 	return time.Now().Add(d - time.Duration(rand.Float64()*float64(d)/4))
 }
 

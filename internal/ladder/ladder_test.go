@@ -212,3 +212,33 @@ func TestLadder_crowd(t *testing.T) {
 	wg.Wait()
 	require.Eventually(t, func() bool { n, _, _ := l.Counts(); return n == 0 }, 10*time.Second, time.Millisecond)
 }
+
+// A key that fails once more after a kick is tried again soon, not as late as it
+// had come before there was hope.
+func TestLadder_kickedKeysBeginAnew(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var tries int
+		var down atomic.Bool
+		down.Store(true)
+		l := ladder.New(ladder.Options{Rungs: rungs, Bound: 10, Batch: 4, Try: func(_ context.Context, keys []string) []string {
+			if tries++; down.Load() {
+				return keys
+			}
+			return nil
+		}})
+		defer l.Close()
+		require.Empty(t, l.Add([]string{"k"}))
+		time.Sleep(10 * time.Minute)
+		tries = 0
+		l.Kick()
+		synctest.Wait()
+		require.Equal(t, 1, tries)
+		down.Store(false)
+		time.Sleep(rungs[0])
+		synctest.Wait()
+		require.Equal(t, 2, tries)
+		waiting, retried, _ := l.Counts()
+		require.Zero(t, waiting)
+		require.EqualValues(t, 1, retried)
+	})
+}
