@@ -19,17 +19,17 @@ type user struct {
 	Age  int
 }
 
-// panicky is a codec as many are written: it trusts its data, and that it is
+// trusting is a codec as many are written: it trusts its data, and that it is
 // never given certain values.
-type panicky struct{ id byte }
+type trusting struct{ id byte }
 
-func (c panicky) ID() byte { return c.id }
+func (c trusting) ID() byte { return c.id }
 
-func (panicky) Append(b []byte, u user) ([]byte, error) {
+func (trusting) Append(b []byte, u user) ([]byte, error) {
 	return append(b, u.Name[0]), nil
 }
 
-func (panicky) Decode(data []byte) (user, error) {
+func (trusting) Decode(data []byte) (user, error) {
 	return user{Name: string(data[:1:1]), Age: int(data[100])}, nil
 }
 
@@ -78,10 +78,10 @@ func TestStore_unusableValuesReloadAndAreOverwritten(t *testing.T) {
 		"a codec that panics": {
 			write: func(t *testing.T) {
 				o := ours
-				o.Codec = panicky{77}
+				o.Codec = trusting{77}
 				write(t, o, user{Name: "x"})
 			},
-			opts: func(o *redisstore.Options[user]) { o.Codec = decodes{panicky{77}} },
+			opts: func(o *redisstore.Options[user]) { o.Codec = decodes{trusting{77}} },
 		},
 		"a compressed block cut short": {write: func(t *testing.T) {
 			write(t, ours, user{Name: strings.Repeat("x", 2000)})
@@ -105,15 +105,15 @@ func TestStore_unusableValuesReloadAndAreOverwritten(t *testing.T) {
 	}
 }
 
-// decodes is panicky for what is poisoned, and works for what it writes itself.
-type decodes struct{ panicky }
+// decodes is trusting for what is poisoned, and works for what it writes itself.
+type decodes struct{ trusting }
 
 func (d decodes) Append(b []byte, u user) ([]byte, error) {
 	return append(append(b, u.Name...), make([]byte, 100)...), nil
 }
 
 func (d decodes) Decode(data []byte) (user, error) {
-	_, err := d.panicky.Decode(data)
+	_, err := d.trusting.Decode(data)
 	return user{Name: strings.TrimRight(string(data), "\x00")}, err
 }
 
@@ -150,7 +150,7 @@ func requireUnusable(t *testing.T, s, other *redisstore.Store[user]) {
 func TestStore_codecsMayPanic(t *testing.T) {
 	t.Parallel()
 	opts := patient[user](redistest.Start(t).Addr)
-	opts.Codec = panicky{77}
+	opts.Codec = trusting{77}
 	s := open(t, opts)
 	claim, err := s.Acquire(t.Context(), "key", 0, long)
 	require.NoError(t, err)
