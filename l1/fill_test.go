@@ -105,12 +105,15 @@ func TestDelete_voidsFillsFirst(t *testing.T) {
 		tier.Delete("k")
 		close(deleted)
 	}()
-	for deadline := time.Now().Add(10 * time.Second); tier.Begin("k") == fill; runtime.Gosched() {
-		require.True(t, time.Now().Before(deadline), "fills are not void yet")
+	void := false
+	for deadline := time.Now().Add(10 * time.Second); !void && time.Now().Before(deadline); runtime.Gosched() {
+		void = tier.Begin("k") != fill
 	}
-	require.NotNil(t, p.cell.Load())
+	held := p.cell.Load() != nil
 	p.mu.Unlock()
 	<-deleted
+	require.True(t, void, "fills are not void yet")
+	require.True(t, held)
 	requireNone(t, tier, "k")
 }
 
