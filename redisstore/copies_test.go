@@ -288,7 +288,7 @@ func TestGetCopy_damaged(t *testing.T) {
 	}
 	for _, damage := range damages {
 		before := s.Stats().Damaged
-		server.Do("SET", name, damage, "PX", "1000")
+		server.Do("SET", name, damage, "PX", "60000")
 		c := copyOf(t, s, "key", 1, 2)
 		require.Equal(t, store.Missing, c.Kind, "%q", damage)
 		require.True(t, c.Due)
@@ -296,7 +296,7 @@ func TestGetCopy_damaged(t *testing.T) {
 	}
 	server.Do("SET", name, whole) // without an end
 	require.Equal(t, store.Missing, copyOf(t, s, "key", 1, 2).Kind)
-	server.Do("SET", baseName, whole, "PX", "1000")
+	server.Do("SET", baseName, whole, "PX", "60000")
 	require.NoError(t, finds(t, s, "key", ""), "a copy is no base")
 	server.Do("DEL", name)
 	server.Do("LPUSH", name, "x")

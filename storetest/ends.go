@@ -41,7 +41,13 @@ func closeReleases(x *tier) {
 	x.load(x.a, "k", valueOf("v"))
 	l := x.grant(x.a, "held", 0, long)
 	released := make(chan error)
-	go func() { released <- x.b.Wait(context.Background(), "held", 0) }()
+	go func() {
+		var err error
+		for err == nil { // it may return for nothing
+			err = x.b.Wait(context.Background(), "held", 0)
+		}
+		released <- err
+	}()
 	x.eventually(func() bool { return x.b.Stats().Waits.Done > 0 }, "it must be waiting")
 	require.NoError(x, x.b.Close())
 	require.ErrorIs(x, <-released, store.ErrClosed)
