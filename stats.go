@@ -60,7 +60,7 @@ type Stats struct {
 	Unleased   uint64      // loads without the tier's leave, not stored there: MaxWait was over, or the tier not to be asked
 	Lost       uint64      // loaded values that the tier refused: a change had come in between
 	TierErrors uint64      // questions that it did not answer
-	TierDown   bool        // one was not answered, and none has been since a second after
+	TierDown   bool        // some were not answered, and since then it was not well for a second
 	Deaf       bool        // other caches may have created ids that Guard was not told of: it refuses nothing
 	Store      store.Stats // of Options.Store, which others may use too; zero without one
 
