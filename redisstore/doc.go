@@ -85,6 +85,12 @@
 // cluster-node-timeout at most, or min-replicas-max-lag where the server has
 // min-replicas-to-write.
 //
+// # Blobs
+//
+// A Store keeps [store.Blobs] in parts of 128 KiB, which are spread over the
+// servers of a Cluster and asked for one by one. They end by themselves, and an
+// eviction of a part makes the blob unreadable, which its readers notice.
+//
 // # When the server is slow or gone
 //
 // Each call has a budget, and comes back by then also while connecting, and from

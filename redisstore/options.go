@@ -85,6 +85,10 @@ type Options[V any] struct {
 	// 100 bytes and what is in it, at most 12 KiB. Default 16,384; cannot be off.
 	MaxFacts int
 
+	// MaxBlob bounds a blob, see store.Blobs, in bytes; larger ones are refused,
+	// and are not read either. Default 256 MiB; cannot be off.
+	MaxBlob int64
+
 	// MaxInFlight bounds the calls that wait for the server at once; more fail
 	// at once with store.ErrUnavailable. Default, and at most, 512: beyond that
 	// the client library would block without regard to any deadline.
@@ -131,6 +135,7 @@ func (o *Options[V]) fill() {
 	orDefault(&o.MaxPending, 1<<16)
 	orDefault(&o.MaxWatched, 10_000)
 	orDefault(&o.MaxFacts, 1<<14)
+	orDefault(&o.MaxBlob, 256<<20)
 	orDefault(&o.MaxInFlight, mostInFlight)
 }
 
@@ -155,6 +160,8 @@ func (o *Options[V]) check() error {
 		return &OptionError{"MaxPending", o.MaxPending, "cannot be off: memory must have a bound"}
 	case o.MaxFacts < 0:
 		return &OptionError{"MaxFacts", o.MaxFacts, "cannot be off: memory must have a bound"}
+	case o.MaxBlob < 0 || o.MaxBlob > mostMemory:
+		return &OptionError{"MaxBlob", o.MaxBlob, fmt.Sprintf("must lie between 1 and %d", int64(mostMemory))}
 	case o.MaxInFlight < 0 || o.MaxInFlight > mostInFlight:
 		return &OptionError{"MaxInFlight", o.MaxInFlight, fmt.Sprintf("must lie between 1 and %d", mostInFlight)}
 	case o.DB < 0:

@@ -35,6 +35,7 @@ func TestNew_refusesMeaninglessOptions(t *testing.T) {
 		"WriteTimeout":  func(o *redisstore.Options[string]) { o.WriteTimeout = -1 },
 		"Tombstone":     func(o *redisstore.Options[string]) { o.Tombstone = -1 },
 		"MaxFacts":      func(o *redisstore.Options[string]) { o.MaxFacts = -1 },
+		"MaxBlob":       func(o *redisstore.Options[string]) { o.MaxBlob = -1 },
 		"MaxPending":    func(o *redisstore.Options[string]) { o.MaxPending = -1 },
 		"MaxInFlight":   func(o *redisstore.Options[string]) { o.MaxInFlight = -1 },
 		"MaxInFlight  ": func(o *redisstore.Options[string]) { o.MaxInFlight = 1 << 20 },

@@ -47,7 +47,7 @@ func (o *Options[V]) untyped() Options[struct{}] {
 		MaxBytes: o.MaxBytes, CompressAbove: o.CompressAbove,
 		Timeout: o.Timeout, WriteTimeout: o.WriteTimeout, ConnectTimeout: o.ConnectTimeout,
 		Tombstone: o.Tombstone, SharedLeases: o.SharedLeases,
-		MaxPending: o.MaxPending, MaxWatched: o.MaxWatched, MaxFacts: o.MaxFacts, MaxInFlight: o.MaxInFlight, FlushDelay: o.FlushDelay,
+		MaxPending: o.MaxPending, MaxWatched: o.MaxWatched, MaxFacts: o.MaxFacts, MaxBlob: o.MaxBlob, MaxInFlight: o.MaxInFlight, FlushDelay: o.FlushDelay,
 		Dial: o.Dial, Logger: o.Logger,
 	}
 }

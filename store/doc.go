@@ -70,7 +70,7 @@
 // # What a Store may be besides
 //
 // A [Watcher] tells when what it gave out has changed. A [Bus] carries small facts
-// to all who share the tier. A [Splitter], a tier of several servers, has copies of
-// a hot key on others than the key's own; a change of such a key takes one budget
-// more, for the copies.
+// to all who share the tier. [Blobs] are a few large things kept there. A
+// [Splitter], a tier of several servers, has copies of a hot key on others than the
+// key's own; a change of such a key takes one budget more, for the copies.
 package store

@@ -59,6 +59,7 @@ type Memory[V any] struct {
 	tokens  uint64
 	clients []*Client[V]
 	facts   facts
+	blobs   map[string]blob
 }
 
 // cell is what the server has of a key.
@@ -125,6 +126,7 @@ func (m *Memory[V]) Lose() {
 	}
 	clear(m.cells)
 	m.facts.loseLocked()
+	clear(m.blobs)
 	for _, c := range m.clients {
 		c.breakLocked()
 	}

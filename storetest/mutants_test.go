@@ -67,6 +67,11 @@ var wrongs = map[string]string{
 	"hears when it is closed":        "BusNoticesEnds",
 	"forgets when it fails":          "FailKeepsTheRecord",
 	"remembers failures as absences": "FailKeepsTheRecord",
+	"loses marks":                    "BlobsTravelUnchanged",
+	"keeps any generation":           "BlobsAreReplacedByNewerOnes",
+	"keeps half blobs":               "BlobIsReadAsItWasOrNotAtAll",
+	"keeps blobs for ever":           "BlobsEnd",
+	"keeps blobs without a life":     "MeaninglessBlobsAreRefused",
 }
 
 // good is all that a store can be.
@@ -75,6 +80,7 @@ type good interface {
 	store.Watcher[*storetest.Item]
 	store.Splitter[*storetest.Item]
 	store.Bus
+	store.Blobs
 }
 
 func (m mutant) is(wrong string) bool { return m.wrong == wrong }

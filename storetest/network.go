@@ -15,7 +15,7 @@ import (
 type Call struct {
 	Client int // the clients of a Memory are numbered from 0
 
-	// Method is one of store.Store, store.Watcher or store.Splitter; Notify is a
+	// Method is one of store.Store, store.Watcher, store.Splitter or store.Blobs; Notify is a
 	// message to a watcher, PutCopies and BuryCopies are the second parts of
 	// Spread and of changes; Hear, Read, Tell, Members, Drop and Leave are
 	// messages of the bus.

@@ -30,7 +30,7 @@ func CloneItem(i *Item) *Item {
 }
 
 // Suite is what every implementation of store.Store must pass. The promises of
-// store.Watcher are for those that are one.
+// store.Watcher, store.Bus and store.Blobs are for those that are one.
 type Suite struct {
 	// Open makes an empty tier and returns a function that makes another client
 	// of it each time. What it starts, it ends in t.Cleanup.
@@ -66,7 +66,7 @@ const (
 
 // Run runs the suite.
 func (s Suite) Run(t *testing.T) {
-	for _, p := range slices.Concat(records, ends, leases, changes, waiting, watching, telling, crowds, copies) {
+	for _, p := range slices.Concat(records, ends, leases, changes, waiting, watching, telling, keeping, crowds, copies) {
 		if p.when == exclusive && s.SharedLeases || p.when == shared && !s.SharedLeases {
 			continue
 		}
