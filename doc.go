@@ -133,6 +133,10 @@
 // timeout: then a second may start while the first still runs. That of other
 // processes may run too, without a shared tier or when that has lost its leave.
 //
+// A tier that loses the word of a change, as a server may that is full or fails over,
+// finds nothing where there was something: then other caches serve what they have
+// near until it expires.
+//
 // Caches know nothing of each other's readers. A circle of loads that two callers
 // close through two caches is ended by LoadTimeout only.
 //

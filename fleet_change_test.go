@@ -126,7 +126,9 @@ func (r *race) run(t *testing.T, rounds int) {
 	t.Logf("%d reads, %d loads, %d refused, %d waited; others saw a change at most %v after it had returned, standstill %v",
 		reads.Load(), s.Loads, s.Lost, s.Waited, time.Duration(late.Load()), paused)
 	// Who stood still may have looked at the clock, or been given his answer, before.
-	require.LessOrEqual(t, time.Duration(late.Load()), raceNear+paused)
+	// Not everybody stands still for as long as the one who looked; where nobody
+	// does this adds nothing.
+	require.LessOrEqual(t, time.Duration(late.Load()), raceNear+4*paused)
 	require.Positive(t, s.Lost, "no load was ever overtaken by a change")
 	require.Zero(t, s.TierErrors)
 }

@@ -132,10 +132,10 @@ func TestFleet_panickingCodecHarmsNobody(t *testing.T) {
 	require.Equal(t, "value of good", get(t, f.caches[0], "good"))
 	told := f.told()
 	require.Len(t, told, 1)
-	var panicked *earlybird.PanicError
-	require.ErrorAs(t, told[0].Err, &panicked)
-	require.Equal(t, "encode", panicked.Value)
-	require.ErrorAs(t, f.caches[0].Set(t.Context(), "bad", "value of bad"), &panicked)
+	var refused *store.ValueError
+	require.ErrorAs(t, told[0].Err, &refused)
+	require.ErrorContains(t, refused, "encode")
+	require.ErrorAs(t, f.caches[0].Set(t.Context(), "bad", "value of bad"), &refused)
 	require.Equal(t, "value of bad", get(t, f.caches[0], "bad"))
 	require.Equal(t, "value of bad", get(t, f.caches[1], "bad"), "its lease was given back")
 	require.False(t, f.caches[0].Stats().TierDown)

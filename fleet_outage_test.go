@@ -405,14 +405,17 @@ func TestFleet_flushedScripts(t *testing.T) {
 	require.Zero(t, s.TierErrors+s.Unleased)
 }
 
-// A server that is short of room throws away what it likes: values, leases, what
-// it was to remember. That costs loads.
+// A server that is short of room throws away what it likes: values, leases, and
+// what it was to forget. That costs loads. Who makes a change sees it at once all the
+// same; others, if even the word of it was thrown away, when their copies expire.
 func TestFleet_evictionCostsLoads(t *testing.T) {
 	t.Parallel()
 	server := redistest.Start(t, "--maxmemory", "2mb", "--maxmemory-policy", "allkeys-lru")
-	const near = 50 * time.Millisecond
+	const ttl = 2 * time.Second
 	var db rows
-	f := start(t, 3, db.value, earlybird.Options[string]{NearTTL: near}, patient[string](server.Addr))
+	tier := patient[string](server.Addr)
+	tier.CompressAbove = -1
+	f := start(t, 3, db.value, earlybird.Options[string]{TTL: ttl, NearTTL: 50 * time.Millisecond}, tier)
 	f.delay = time.Millisecond
 	for i := range 300 {
 		key := fmt.Sprint("k", i%20)
@@ -421,9 +424,10 @@ func TestFleet_evictionCostsLoads(t *testing.T) {
 		require.Equal(t, fmt.Sprint(i), get(t, f.caches[i%3], key))
 		get(t, f.caches[(i+1)%3], key)
 		require.NoError(t, f.caches[i%3].Set(t.Context(), fmt.Sprint("filler", i), string(make([]byte, 20_000+i*37))))
+		require.Equal(t, fmt.Sprint(i), get(t, f.caches[i%3], key))
 	}
 	require.NotContains(t, server.Do("INFO", "stats"), "evicted_keys:0\r")
-	time.Sleep(near)
+	time.Sleep(ttl)
 	for i := 280; i < 300; i++ {
 		for _, c := range f.caches {
 			require.Equal(t, fmt.Sprint(i), get(t, c, fmt.Sprint("k", i%20)))
