@@ -146,7 +146,7 @@ const mostCoolings = 1
 // back from an outage.
 func (t *tier[V]) await(ctx context.Context, f *flight[V], busy store.Claim[V]) {
 	t.waited.Add(1)
-	ctx, cancel := context.WithTimeout(ctx, max(busy.Left, time.Millisecond))
+	ctx, cancel := context.WithTimeout(ctx, max(busy.Left, 0)+tierTick)
 	defer cancel()
 	if !busy.Cooling {
 		var err error
@@ -160,6 +160,10 @@ func (t *tier[V]) await(ctx context.Context, f *flight[V], busy store.Claim[V]) 
 	}
 	<-ctx.Done()
 }
+
+// tierTick is how exactly a tier tells what is left of something: who comes a
+// little too early finds it still there.
+const tierTick = 2 * time.Millisecond
 
 // untold is the pause between two questions of a reader whom the tier does not tell
 // what he waits for.

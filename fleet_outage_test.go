@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"sync"
 	"sync/atomic"
@@ -423,7 +424,7 @@ func TestFleet_evictionCostsLoads(t *testing.T) {
 		require.NoError(t, f.caches[i%3].Invalidate(t.Context(), key))
 		require.Equal(t, fmt.Sprint(i), get(t, f.caches[i%3], key))
 		get(t, f.caches[(i+1)%3], key)
-		require.NoError(t, f.caches[i%3].Set(t.Context(), fmt.Sprint("filler", i), string(make([]byte, 20_000+i*37))))
+		require.NoError(t, f.caches[i%3].Set(t.Context(), fmt.Sprint("filler", i), noise(20_000+i*37)))
 		require.Equal(t, fmt.Sprint(i), get(t, f.caches[i%3], key))
 	}
 	require.NotContains(t, server.Do("INFO", "stats"), "evicted_keys:0\r")
@@ -433,6 +434,15 @@ func TestFleet_evictionCostsLoads(t *testing.T) {
 			require.Equal(t, fmt.Sprint(i), get(t, c, fmt.Sprint("k", i%20)))
 		}
 	}
+}
+
+// noise is a value that does not compress.
+func noise(n int) string {
+	b := make([]byte, n)
+	for i := range b {
+		b[i] = byte(rand.Uint32())
+	}
+	return string(b)
 }
 
 // The lease of an instance that dies while it loads ends by itself. Until then who
