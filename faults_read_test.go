@@ -37,7 +37,7 @@ var readEdits = []edit{
 	return min(-math.Log(u), MaxDraw)`,
 	}, {
 		"cache.go", `if (due || e.isToRenew(now)) && e.elect(now, satAdd(now, c.leaseLife())) {`,
-		`if due && e.elect(now, satAdd(now, c.leaseLife())) || planted("elect whoever draws well", "eager") &&
+		`if due && e.elect(now, satAdd(now, c.leaseLife())) || planted("elect whoever draws well", "calm") &&
 		e.aim(c.opts.Beta).Due(time.Duration(e.expiry-now), c.opts.Rand()) {`,
 	}, {
 		"load.go", `	if len(l.flights) > 0 {

@@ -120,7 +120,7 @@ func TestAdd_countsAnIDOnce(t *testing.T) {
 // Twenty times the ids that were planned for: rather than passing everything
 // unseen, the guard says that it is full, and a build gives it the right size.
 func TestAdd_farBeyondTheDesignFailsOpenAndSaysSo(t *testing.T) {
-	const planned = 5_000
+	const planned = 2_000
 	g := newGuard(t, Options{Expected: planned, FalsePositiveRate: 0.01})
 	require.NoError(t, g.Build(t.Context(), list("first")))
 
@@ -143,7 +143,7 @@ func TestAdd_farBeyondTheDesignFailsOpenAndSaysSo(t *testing.T) {
 	for i := range 20 * planned {
 		g.Add(name("new", i))
 		added.Store(int64(i + 1))
-		if i%50 == 0 {
+		if i%20 == 0 {
 			s := g.Stats()
 			if wanted == 0 && s.WantsBuild {
 				wanted = i

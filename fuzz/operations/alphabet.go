@@ -1,8 +1,8 @@
 package operations
 
 import (
-	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 
@@ -44,7 +44,13 @@ func alphabetOf(p model.Profile) alphabet {
 
 // unique sorts things by their text and drops those that come again. Things alike are then
 // neighbours, which is where a small change of a byte leads.
-func unique[T fmt.Stringer](things []T) []T {
-	slices.SortFunc(things, func(x, y T) int { return cmp.Compare(x.String(), y.String()) })
-	return slices.CompactFunc(things, func(x, y T) bool { return x.String() == y.String() })
+func unique[T fmt.Stringer](things []T) (once []T) {
+	byText := make(map[string]T)
+	for _, t := range things {
+		byText[t.String()] = t
+	}
+	for _, text := range slices.Sorted(maps.Keys(byText)) {
+		once = append(once, byText[text])
+	}
+	return once
 }

@@ -29,7 +29,7 @@ const (
 	maxNegatives = 500
 	maxLoads     = 128
 	maxKeyLen    = 1024
-	ttl          = 10 * time.Second
+	ttl          = time.Minute // a siege is over sooner, on a slow machine too
 	negativeTTL  = time.Second / 4
 	jitter       = 0.1
 	loadTimeout  = 10 * time.Second
