@@ -2,34 +2,22 @@ package main
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"net"
+	"os"
 	"os/exec"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/redis/rueidis"
+
+	"github.com/earlybird-cache/earlybird/internal/redisproc"
 )
 
 // server is a redis-server of the bench's own, on the loopback.
 type server struct {
-	addr string
-	cmd  *exec.Cmd
-	asks rueidis.Client // what it has used
-}
-
-var errNoServer = errors.New("redis-server is not installed: install it, or leave the row out with -rows")
-
-// serverPath is "" if there is none.
-func serverPath() string {
-	for _, name := range []string{"redis-server", "valkey-server"} {
-		if path, err := exec.LookPath(name); err == nil {
-			return path
-		}
-	}
-	return ""
+	addr    string
+	process *redisproc.Process
+	dir     string
+	asks    rueidis.Client // what it has used
 }
 
 // redisServer is what its version is listed as.
@@ -37,7 +25,11 @@ const redisServer = "redis-server"
 
 // serverVersion returns the version of the server, "" if there is none.
 func serverVersion() string {
-	out, err := exec.Command(serverPath(), "--version").Output()
+	path, err := redisproc.Find()
+	if err != nil {
+		return ""
+	}
+	out, err := exec.Command(path, "--version").Output()
 	if err != nil {
 		return ""
 	}
@@ -49,52 +41,35 @@ func serverVersion() string {
 	return strings.TrimSpace(string(out))
 }
 
-func startServer() (*server, error) {
-	path := serverPath()
-	if path == "" {
-		return nil, errNoServer
-	}
-	port, err := freePort()
-	if err != nil {
+func startServer() (_ *server, err error) {
+	s := new(server)
+	defer func() {
+		if err != nil {
+			s.stop()
+		}
+	}()
+	if s.dir, err = os.MkdirTemp("", "earlybird-bench"); err != nil {
 		return nil, err
 	}
-	s := &server{
-		addr: net.JoinHostPort("127.0.0.1", port),
-		cmd:  exec.Command(path, "--port", port, "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"),
-	}
-	if err := s.cmd.Start(); err != nil {
+	if s.process, err = redisproc.Launch(s.dir); err != nil {
 		return nil, err
 	}
-	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(2 * time.Millisecond) {
-		if s.asks, err = rueidis.NewClient(rueidis.ClientOption{InitAddress: []string{s.addr}, ForceSingleClient: true, DisableCache: true}); err == nil {
-			return s, nil
-		}
-		if time.Now().After(deadline) {
-			s.kill()
-			return nil, fmt.Errorf("redis-server does not come up: %w", err)
-		}
+	if err = s.process.Await(); err != nil {
+		return nil, err
 	}
-}
-
-// freePort returns a port that was free a moment ago.
-func freePort() (string, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
-	}
-	defer l.Close()
-	_, port, err := net.SplitHostPort(l.Addr().String())
-	return port, err
+	s.addr = s.process.Addr
+	s.asks, err = rueidis.NewClient(rueidis.ClientOption{InitAddress: []string{s.addr}, ForceSingleClient: true, DisableCache: true})
+	return s, err
 }
 
 func (s *server) stop() {
-	s.asks.Close()
-	s.kill()
-}
-
-func (s *server) kill() {
-	_ = s.cmd.Process.Kill() // fails if it has ended already
-	_ = s.cmd.Wait()         // it was killed
+	if s.asks != nil {
+		s.asks.Close()
+	}
+	if s.process != nil {
+		s.process.Kill()
+	}
+	_ = os.RemoveAll(s.dir) // there is nothing in it
 }
 
 // cpu returns the processor time, in ns, that the server has used so far.

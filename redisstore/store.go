@@ -101,14 +101,8 @@ func (s *Store[V]) encodeValue(f *frame, v V) (err error) {
 	return nil
 }
 
-// decode returns the value of a frame. A codec that panics over what came from
-// outside says that it is damaged.
+// decode returns the value of a frame.
 func (s *Store[V]) decode(f frame) (v V, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("%w: codec panicked: %v", errDamaged, p)
-		}
-	}()
 	if f.codec != s.codec.ID() {
 		return v, errForeign
 	}

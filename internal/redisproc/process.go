@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"os/exec"
 	"strconv"
@@ -59,24 +60,26 @@ func Launch(dir string, args ...string) (*Process, error) {
 }
 
 // freePort returns a port that was free a moment ago, and whose port for the
-// Cluster's own talk, 10,000 higher, exists.
+// Cluster's own talk, 10,000 higher, was too. Both are below those that systems
+// give to whoever does not care, such as every connection that is made before the
+// server is up.
 func freePort() (string, error) {
 	for range 100 {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			return "", err
-		}
-		port := l.Addr().(*net.TCPAddr).Port
-		l.Close()
-		if port > 55535 {
-			continue
-		}
-		if l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port+10000)); err == nil {
-			l.Close()
+		port := 10_000 + rand.IntN(12_000)
+		if isFree(port) && isFree(port+10_000) {
 			return strconv.Itoa(port), nil
 		}
 	}
 	return "", errors.New("no free port")
+}
+
+func isFree(port int) bool {
+	l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))
+	if err != nil {
+		return false
+	}
+	l.Close()
+	return true
 }
 
 func (p *Process) run() error {
@@ -105,7 +108,8 @@ func (p *Process) Kill() {
 	p.cmd.Wait()
 }
 
-// Restart starts a killed server again, empty, on the same port, and waits for it.
+// Restart starts a killed server again on the same port, with what it was told to
+// save, if anything, and waits for it.
 func (p *Process) Restart() error {
 	p.Kill()
 	if err := p.run(); err != nil {
