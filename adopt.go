@@ -1,6 +1,8 @@
 package earlybird
 
 import (
+	"cmp"
+	"context"
 	"time"
 
 	"github.com/earlybird-cache/earlybird/memstore"
@@ -24,7 +26,9 @@ func (c *Cache[V]) learn(f *flight[V], r store.Reply[V], asked int64) verdict[V]
 		f.have = r.Generation
 		return verdict[V]{}
 	}
-	c.dropOlder(f, r.Generation)
+	if c.dropOlder(f, r.Generation) {
+		return verdict[V]{}
+	}
 	return c.keep(f, asked)
 }
 
@@ -35,15 +39,14 @@ func (c *Cache[V]) learnValue(f *flight[V], r store.Record[V], asked int64) verd
 		return verdict[V]{lands: true, err: err}
 	}
 	now := c.clock.now()
-	past := time.Duration(now - e.expiry)
 	a := verdict[V]{value: e.value, age: max(0, time.Duration(now-e.written))}
 	switch {
-	case past < 0:
+	case now < e.expiry:
 		a.lands = true
 		if f.held == nil && c.draw(e, now) {
 			a.entry = e
 		}
-	case past < c.opts.StaleWhileRevalidate && f.held == nil:
+	case f.held == nil && c.outlives(e, now):
 		a.lands, a.stale, a.entry = true, true, e
 	default:
 		f.have = max(r.Generation, e.generation())
@@ -60,10 +63,18 @@ func (c *Cache[V]) keep(f *flight[V], asked int64) verdict[V] {
 		c.dropOlder(f, e.generation()+1)
 		return verdict[V]{}
 	}
-	if e == nil || now >= e.expiry || e.generation() != pending && !c.renew(f, e, asked) {
+	isStale := e != nil && now >= e.expiry
+	if e == nil || isStale && (f.held != nil || !c.outlives(e, now)) {
 		return verdict[V]{}
 	}
-	return verdict[V]{lands: true, value: e.value, age: max(0, time.Duration(now-e.written))}
+	if e.generation() != pending {
+		e = cmp.Or(c.renew(f, e, asked), e) // who waits for f came before whatever has ended e
+	}
+	a := verdict[V]{lands: true, value: e.value, age: max(0, time.Duration(now-e.written)), stale: isStale}
+	if isStale {
+		a.entry = e
+	}
+	return a
 }
 
 // withoutTier is learn when the tier can not be asked: what is in memory serves
@@ -168,9 +179,9 @@ func (e *entry[V]) recall(old *entry[V]) {
 	}
 }
 
-// renew gives old, which is in memory, another life near. It reports false if old
-// is no longer there.
-func (c *Cache[V]) renew(f *flight[V], old *entry[V], asked int64) (renewed bool) {
+// renew gives old, which is in memory, another life near, and returns what has its
+// place then: nil if old is no longer there.
+func (c *Cache[V]) renew(f *flight[V], old *entry[V], asked int64) (heir *entry[V]) {
 	e := newEntry[V](f.key, old.weight())
 	e.value, e.epoch, e.written, e.expiry = old.value, old.epoch, old.written, old.expiry
 	e.delta.Store(old.delta.Load())
@@ -181,15 +192,15 @@ func (c *Cache[V]) renew(f *flight[V], old *entry[V], asked int64) (renewed bool
 		if now != old || !f.pass.holds() || !ok {
 			return nil, memstore.Keep
 		}
-		renewed = true
+		heir = e
 		old.retire()
 		e.hush(c.opts.Beta)
 		return e, memstore.Put
 	})
-	if renewed && f.isDown {
-		c.tier.suspects.add(e)
+	if heir != nil && f.isDown {
+		c.tier.suspect(heir)
 	}
-	return renewed
+	return heir
 }
 
 // adoptAbsence remembers an absence that the tier knows of.
@@ -209,9 +220,22 @@ func (c *Cache[V]) absenceLeft(r store.Record[V]) time.Duration {
 	return min(r.Left, max(c.opts.NegativeTTL, 0)-age)
 }
 
-// dropOlder removes f's key from memory if it is older than g.
-func (c *Cache[V]) dropOlder(f *flight[V], g store.Generation) {
-	if e := c.alive(f.key); e != nil && e.generation() < g {
-		c.dropValue(f.key, f.pass.holds)
+// isConfirmed reports whether e may stand in for f's load, which failed: the tier
+// has nothing against it, or can not be asked.
+func (c *Cache[V]) isConfirmed(f *flight[V], e *entry[V]) bool {
+	if e.isBelieved(c.clock.now()) {
+		return true
 	}
+	r := c.tier.get(context.WithoutCancel(f.load.asked), []string{f.key})[0]
+	return r.Err != nil || r.Generation <= e.generation()
+}
+
+// dropOlder removes f's key from memory, and reports true, if it is older than g.
+func (c *Cache[V]) dropOlder(f *flight[V], g store.Generation) bool {
+	e := c.alive(f.key)
+	if e == nil || e.generation() >= g {
+		return false
+	}
+	c.dropValue(f.key, f.pass.holds)
+	return true
 }

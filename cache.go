@@ -243,11 +243,17 @@ func (c *Cache[V]) without(how class, err error) glance[V] {
 	return glance[V]{err: err}
 }
 
-// servable reports whether e answers a read: while it is fresh, within
-// StaleWhileRevalidate after its expiry, and within StaleIfError while loads fail.
+// servable reports whether e answers a read: while it is fresh, and past its expiry
+// as long as it may, if what the tier said of it is not too long ago.
 func (c *Cache[V]) servable(e *entry[V], now int64) bool {
+	return e.isFresh(now) || e.isBelieved(now) && c.outlives(e, now)
+}
+
+// outlives reports whether e answers reads although it has expired: within
+// StaleWhileRevalidate, and within StaleIfError while loads fail.
+func (c *Cache[V]) outlives(e *entry[V], now int64) bool {
 	past := time.Duration(now - e.expiry)
-	return e.isFresh(now) || past >= 0 && (past < c.opts.StaleWhileRevalidate ||
+	return past >= 0 && (past < c.opts.StaleWhileRevalidate ||
 		past < c.opts.StaleIfError && e.isBackingOff(now))
 }
 

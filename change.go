@@ -11,8 +11,9 @@ import (
 // writer that knows the new value after its write to the origin; loads of the
 // key that began before are not stored. The guard, if there is one, learns the
 // key. It fails with ErrMalformedKey and ErrClosed, and, where the shared tier does
-// not take v, with a *store.ValueError or *store.PendingError: v is kept in this
-// cache only then, and the tier is told, until it confirms, to forget what it has.
+// not take v, with a *store.ValueError, store.ErrUnavailable or a
+// *store.PendingError: v is kept in this cache only then, and the tier is told, until
+// it confirms, to forget what it has, which it has not done yet only with the last.
 func (c *Cache[V]) Set(ctx context.Context, key string, v V) error {
 	key = c.canon(key)
 	if !c.wellFormed(key) {

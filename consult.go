@@ -117,7 +117,7 @@ func (l *load[V]) acquireInTime() (isForOrigin bool) {
 	t := l.cache.tier
 	ctx, cancel := context.WithTimeout(t.open, max(t.wait, 0))
 	defer cancel()
-	for coolings := 0; ; {
+	for coolings, waited := 0, false; ; {
 		over, busy := l.acquire(true)
 		if over || busy == nil {
 			return !over
@@ -132,6 +132,10 @@ func (l *load[V]) acquireInTime() (isForOrigin bool) {
 		case ctx.Err() != nil:
 			return true
 		}
+		if !waited {
+			waited = true
+			t.waited.Add(1)
+		}
 		t.await(ctx, l.flights[0], *busy)
 	}
 }
@@ -145,7 +149,6 @@ const mostCoolings = 1
 // is at. If the tier does not tell, that is soon: it may do no more, or be coming
 // back from an outage.
 func (t *tier[V]) await(ctx context.Context, f *flight[V], busy store.Claim[V]) {
-	t.waited.Add(1)
 	ctx, cancel := context.WithTimeout(ctx, max(busy.Left, 0)+tierTick)
 	defer cancel()
 	if !busy.Cooling {

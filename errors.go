@@ -29,9 +29,10 @@ var (
 	// for this very loader.
 	ErrRecursiveLoad = errors.New("earlybird: recursive load")
 
-	// ErrLoadFailed says that another cache, which shares the tier, has loaded the
-	// key meanwhile, and failed. What it failed with is known there.
-	ErrLoadFailed = errors.New("earlybird: load by another cache failed")
+	// ErrLoadFailed says that the key is not to be loaded now, because that has
+	// failed a moment ago, as a rule in another cache that shares the tier. What it
+	// failed with is known there.
+	ErrLoadFailed = errors.New("earlybird: load failed a moment ago, in another cache that shares the tier")
 
 	// ErrNotModified is what Options.Revalidate returns for a value that is
 	// still right: it lives on for another life.

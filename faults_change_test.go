@@ -220,9 +220,9 @@ var changeEdits = []edit{
 	}
 `,
 	}, {
-		"publish.go", `o.err != ErrClosed {
+		"publish.go", `o.err != ErrClosed && c.isConfirmed(f, e) {
 			f.value`,
-		`o.err != ErrClosed &&
+		`o.err != ErrClosed && c.isConfirmed(f, e) &&
 		!(planted("spare nothing when a load times out", "spare") && o.err == ErrLoadTimeout) && !planted("spare nothing", "spare") {
 			f.value`,
 	}, {

@@ -12,7 +12,7 @@ type edit struct{ file, old, new string }
 // them from the cache without.
 // With dawdle they also hold goroutines up in windows that are otherwise a few
 // nanoseconds wide; the faultless cache is dawdling too.
-var edits = slices.Concat(readEdits, changeEdits, loadEdits)
+var edits = slices.Concat(readEdits, changeEdits, loadEdits, tierEdits)
 
 // planting is what each edited package needs beside.
 const planting = `

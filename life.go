@@ -96,10 +96,10 @@ func (c *Cache[V]) Close() error {
 		return c.life.err
 	}
 	c.fence.raiseAll()
-	c.tier.release()
 	for _, l := range c.flights.all() {
 		l.abort()
 	}
+	c.tier.release() // loads that wait there have ended, and do not go to the origin
 	c.life.drain(c.opts.LoadTimeout)
 	c.tier.end()
 	c.hot.close()

@@ -14,7 +14,8 @@ type negative struct {
 	epoch   uint32
 	expiry  int64
 	err     error
-	invalid int // how often in a row the value was invalid
+	invalid int    // how often in a row the value was invalid
+	outage  uint64 // of the shared tier: it is remembered for as long as that lasts
 	retired atomic.Bool
 }
 
@@ -24,7 +25,8 @@ func (n *negative) alive(epoch uint32) bool {
 
 // negative returns what is remembered of key's lack of a value, or nil.
 func (c *Cache[V]) negative(key string, now int64) *negative {
-	if n, ok := c.negatives.Get(key); ok && now < n.expiry && n.alive(c.fence.epoch.Load()) {
+	if n, ok := c.negatives.Get(key); ok && now < n.expiry && n.alive(c.fence.epoch.Load()) &&
+		(n.outage == 0 || c.tier.isIn(n.outage)) {
 		return n
 	}
 	return nil
@@ -35,8 +37,9 @@ func (c *Cache[V]) negative(key string, now int64) *negative {
 // once the absence is there.
 func (c *Cache[V]) publishAbsence(f *flight[V], now int64) (published bool) {
 	life := xfetch.Life(max(c.opts.NegativeTTL, 0), c.jitter(), c.opts.Rand())
+	until := satAdd(now, int64(life))
 	if c.tier != nil {
-		if life, published = c.offerAbsence(f, life); !published {
+		if until, published = c.offerAbsence(f, now, life); !published {
 			return false
 		}
 	}
@@ -45,14 +48,17 @@ func (c *Cache[V]) publishAbsence(f *flight[V], now int64) (published bool) {
 	if c.opts.NegativeTTL < 0 || c.negatives == nil {
 		return published
 	}
-	return c.rememberAbsence(f, satAdd(now, int64(life)))
+	return c.rememberAbsence(f, until)
 }
 
-// rememberAbsence stores an absence near until then.
+// rememberAbsence stores an absence near until then; if the shared tier could not be
+// asked, until it can.
 func (c *Cache[V]) rememberAbsence(f *flight[V], until int64) bool {
-	return c.publishNegative(f.key, f.pass, func(*negative) *negative {
-		return &negative{err: ErrNotFound, expiry: until}
-	})
+	n := &negative{err: ErrNotFound, expiry: until}
+	if f.isDown {
+		n.outage = c.tier.outages.Load()
+	}
+	return c.publishNegative(f.key, f.pass, func(*negative) *negative { return n })
 }
 
 // publishInvalid keeps readers from asking at once again for a value that is

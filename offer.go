@@ -74,19 +74,25 @@ func (c *Cache[V]) shareUnleased(f *flight[V], e *entry[V]) {
 	e.share(0, e.written, c.nearLife(true))
 }
 
-// offerAbsence publishes in the tier that f's key is absent, and returns how long
-// that is to be remembered. It reports false if it is not to be.
-func (c *Cache[V]) offerAbsence(f *flight[V], life time.Duration) (time.Duration, bool) {
+// offerAbsence publishes in the tier that f's key is absent, which a load has found
+// at that time, and returns until when that is to be believed near. It reports false
+// if it is not to be.
+func (c *Cache[V]) offerAbsence(f *flight[V], at int64, life time.Duration) (until int64, ok bool) {
+	since := at
 	switch {
 	case c.opts.NegativeTTL < 0:
 		c.forsake(f)
-		return life, true
-	case f.lease == nil:
-		f.behind = !f.isDown
-		return min(life, time.Duration(c.nearLife(f.isDown))), true
+		return at, true
+	case f.lease != nil:
+		_, err := c.publish(f, store.Record[V]{Kind: store.Absent, Life: life})
+		if err == store.ErrLost {
+			return at, false
+		}
+		f.isDown = f.isDown || isOutage(err)
+	case !f.isDown:
+		f.behind, since = true, f.load.since // as in shareUnleased
 	}
-	_, err := c.publish(f, store.Record[V]{Kind: store.Absent, Life: life})
-	return min(life, time.Duration(c.nearLife(isOutage(err)))), err != store.ErrLost
+	return min(satAdd(at, int64(life)), satAdd(since, c.nearLife(f.isDown))), true
 }
 
 // forsake has the tier forget what it holds of f's key: what was loaded is not to
@@ -133,7 +139,7 @@ func (t *tier[V]) set(ctx context.Context, key string, e *entry[V], grace time.D
 		return nil
 	}
 	if isOutage(err) {
-		t.suspects.add(e)
+		t.suspect(e)
 	}
 	return cmp.Or(t.invalidate(ctx, []string{key}), err)
 }

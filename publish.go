@@ -65,7 +65,7 @@ func (c *Cache[V]) unsettled(f *flight[V], o outcome[V]) {
 			e.learn(o.cost)
 		}
 		e.backOff(o.at, c.opts.Rand())
-		if c.standsIn(e, o.at) && o.err != ErrClosed {
+		if c.standsIn(e, o.at) && o.err != ErrClosed && c.isConfirmed(f, e) {
 			f.value, f.err, f.age = e.value, nil, time.Duration(o.at-e.written)
 			f.stale, f.cause = o.at >= e.expiry, o.err
 			f.found = !f.stale // a change has put it there meanwhile
@@ -114,7 +114,7 @@ func (c *Cache[V]) publishValue(f *flight[V], o outcome[V]) (published bool) {
 		c.table.add(c.values.Len())
 	}
 	if published && f.isDown {
-		c.tier.suspects.add(e)
+		c.tier.suspect(e)
 	}
 	return published
 }

@@ -71,12 +71,12 @@ func (e *entry[V]) generation() store.Generation {
 	return 0
 }
 
-// isFresh reports whether e may be served at now: it has not expired, and what
-// the tier said is not too long ago.
-func (e *entry[V]) isFresh(now int64) bool {
-	if now >= e.expiry {
-		return false
-	}
+// isFresh reports whether e may be served at now as it is: it has not expired, and
+// what the tier said is not too long ago.
+func (e *entry[V]) isFresh(now int64) bool { return now < e.expiry && e.isBelieved(now) }
+
+// isBelieved reports whether what the tier said of e is not too long ago at now.
+func (e *entry[V]) isBelieved(now int64) bool {
 	s := e.sharing()
 	return s == nil || now < s.due.Load()
 }

@@ -23,6 +23,7 @@ type tier[V any] struct {
 	said   sync.WaitGroup // what is being said to it behind everybody
 
 	down     atomic.Bool
+	outages  atomic.Uint64
 	failed   atomic.Int64 // when the last question was not answered
 	now      func() int64
 	suspects suspects[V]
@@ -74,6 +75,7 @@ func (t *tier[V]) note(key string, err error) {
 		t.errors.Add(1)
 		t.failed.Store(t.now())
 		if !t.down.Load() && t.down.CompareAndSwap(false, true) {
+			t.outages.Add(1)
 			t.report(Event{Key: key, Tier: true, Err: err})
 		}
 	case err == nil || err == store.ErrLost:
@@ -82,6 +84,9 @@ func (t *tier[V]) note(key string, err error) {
 		}
 	}
 }
+
+// isIn reports whether the outage of that number goes on.
+func (t *tier[V]) isIn(outage uint64) bool { return t.down.Load() && t.outages.Load() == outage }
 
 // isOutage reports whether err, of a question to the tier, means that it can not
 // be asked: it does not say something about one key or value.
@@ -157,6 +162,15 @@ func (t *tier[V]) addTo(s *Stats) {
 	s.Waited, s.Unleased, s.Lost = t.waited.Load(), t.unleased.Load(), t.lost.Load()
 	s.TierErrors, s.TierDown = t.errors.Load(), t.down.Load()
 	s.Store = t.store.Stats()
+}
+
+// suspect has e asked about as soon as the tier answers, which it may have done
+// meanwhile.
+func (t *tier[V]) suspect(e *entry[V]) {
+	t.suspects.add(e)
+	if !t.down.Load() {
+		e.doubt()
+	}
 }
 
 // suspects are the entries that were stored near during an outage.

@@ -50,7 +50,7 @@ const (
 	flagAbsent = 1 << 0
 	flagPacked = 1 << 1
 
-	mostGeneration = 1 << 53
+	mostGeneration = uint64(store.MaxGeneration)
 )
 
 var (

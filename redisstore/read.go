@@ -54,7 +54,7 @@ func askValue(b rueidis.Builder, k keys) rueidis.Completed {
 // seen counts what was found, and hides it if it is to be forgotten.
 func (s *Store[V]) seen(r store.Record[V], void bool) store.Record[V] {
 	if void {
-		r = store.Record[V]{}
+		r = store.Record[V]{Generation: store.MaxGeneration}
 	}
 	s.tier.tally.Read(r.Kind)
 	return r

@@ -4,9 +4,13 @@ import "time"
 
 // Generation orders what is known of one key: of two, the higher is the newer
 // knowledge. Generations of different keys have nothing to do with each other.
-// 0 is below all that a tier gives. The highest a tier gives is 1<<53, which
+// 0 is below all that a tier gives. The highest a tier gives is [MaxGeneration], which
 // every server's scripting language can count to.
 type Generation uint64
+
+// MaxGeneration is the highest that a tier gives. A Missing Record has it where
+// everything that was ever known is void.
+const MaxGeneration Generation = 1 << 53
 
 // Kind says what a Record is.
 type Kind uint8

@@ -72,7 +72,8 @@ type Store[V any] interface {
 	// same. If some keys could not be confirmed, the error is a *PendingError:
 	// the store goes on trying, later each time, until it succeeds or is closed.
 	// Until then this Store answers as if it had, or not at all: Get finds
-	// nothing under those keys, and Acquire first makes up for it. Others may
+	// nothing under those keys, of [MaxGeneration], and Acquire first makes up for
+	// it. Others may
 	// still find what is to be forgotten.
 	Invalidate(ctx context.Context, keys ...string) error
 

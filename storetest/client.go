@@ -77,7 +77,7 @@ func (c *Client[V]) Get(ctx context.Context, key string) (store.Record[V], error
 	case err != nil:
 		return store.Record[V]{}, err
 	case void:
-		*reply = store.Record[V]{}
+		*reply = store.Record[V]{Generation: store.MaxGeneration}
 	}
 	c.tally.Read(reply.Kind)
 	return *reply, nil
@@ -105,9 +105,10 @@ func (c *Client[V]) GetMany(ctx context.Context, keys []string) []store.Reply[V]
 		if replies[i].Err = err; err != nil {
 			continue
 		}
-		if !void[i] {
-			replies[i].Record = records[i]
+		if void[i] {
+			records[i] = store.Record[V]{Generation: store.MaxGeneration}
 		}
+		replies[i].Record = records[i]
 		c.tally.Read(replies[i].Kind)
 	}
 	return replies

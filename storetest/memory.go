@@ -133,6 +133,29 @@ func (m *Memory[V]) Lose() {
 	clear(m.copies)
 }
 
+// Replicate notes what is held now, leases included. failOver goes back to it, as a
+// failover does to a replica that has fallen behind: what came between is
+// forgotten, changes too. Only generations still go up.
+func (m *Memory[V]) Replicate() (failOver func()) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	replica := make(map[string]cell[V])
+	for key, c := range m.cells {
+		replica[key] = *c
+	}
+	floor := m.floor
+	return func() {
+		m.Lose()
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		m.floor = floor
+		for key, c := range replica {
+			c.changed, c.watchers, c.splits = nil, nil, nil
+			m.cells[key] = &c
+		}
+	}
+}
+
 // Len returns how many keys have a record, expired ones included.
 func (m *Memory[V]) Len() (n int) {
 	m.mu.Lock()

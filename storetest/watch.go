@@ -32,7 +32,7 @@ func (c *Client[V]) Watch(ctx context.Context, key string) (store.Record[V], boo
 		c.watches.End(w, false, 0)
 		return store.Record[V]{}, false, err
 	case void:
-		*reply = store.Record[V]{}
+		*reply = store.Record[V]{Generation: store.MaxGeneration}
 	}
 	c.tally.Read(reply.Kind)
 	r := *reply

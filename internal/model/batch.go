@@ -12,7 +12,7 @@ import (
 // batch is a call of LoadMany, and its part for each key, which the history has
 // as a Load.
 type batch struct {
-	origin *origin
+	origin branch
 	parts  []*Load
 	first  Plan   // the first key's: how the call as a whole fares
 	broken answer // of the parts for which the call has no more than its own error
@@ -24,7 +24,7 @@ type batch struct {
 // loadMany is the cache's Options.LoadMany. The first key's plan says how long
 // it takes, what it reads before and whether it breaks, each key's plan how that
 // key fares.
-func (o *origin) loadMany(ctx context.Context, keys []string) (map[string]Value, error) {
+func (o branch) loadMany(ctx context.Context, keys []string) (map[string]Value, error) {
 	b := o.beginBatch(ctx, keys)
 	l := b.parts[0]
 	if err := o.depend(ctx, l, b.first); err != nil {
@@ -53,7 +53,7 @@ func (o *origin) loadMany(ctx context.Context, keys []string) (map[string]Value,
 	return b.values, nil
 }
 
-func (o *origin) beginBatch(ctx context.Context, keys []string) *batch {
+func (o branch) beginBatch(ctx context.Context, keys []string) *batch {
 	b := &batch{origin: o, values: make(map[string]Value), errors: make(map[string]error)}
 	for i, key := range keys {
 		l := o.newLoad(ctx, key)

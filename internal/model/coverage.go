@@ -81,6 +81,17 @@ const (
 	SawEvicted        Situation = "a load because a value had been evicted"
 	SawReplaced       Situation = "a value that a load found to be no more"
 	SawRevalidated    Situation = "a value that Revalidate was given"
+
+	SawShared          Situation = "another cache's value from the tier"
+	SawCopy            Situation = "a copy in memory of another cache's value"
+	SawWaitedFor       Situation = "a value that another cache's load brought while it was waited for"
+	SawWaitedOut       Situation = "overlapping loads because MaxWait was over"
+	SawOverlapOutage   Situation = "overlapping loads because the tier was not reached"
+	SawFailedElsewhere Situation = "an error of another cache's load"
+	SawAlone           Situation = "a load without the tier"
+	SawCutOff          Situation = "a value that another cache had changed, and that the tier could not be asked about"
+	SawUnreached       Situation = "an error of the tier"
+	SawPending         Situation = "a change that the tier did not confirm"
 )
 
 // Situations are all of them.
@@ -97,6 +108,8 @@ var Situations = []Situation{
 	SawBatchHalf, SawBatchBroken, SawBatchExited, SawBatchLate, SawBatchNested, SawBatchLacked,
 	SawManyNested, SawRecursiveBatch, SawOutwaited, SawPaced, SawBackground, SawWarming, SawPartlyWarmed,
 	SawAudit, SawHeavy, SawEvicted, SawReplaced, SawRevalidated,
+	SawShared, SawCopy, SawWaitedFor, SawWaitedOut, SawOverlapOutage, SawFailedElsewhere,
+	SawAlone, SawCutOff, SawUnreached, SawPending,
 }
 
 // Coverage counts how often each situation occurred.

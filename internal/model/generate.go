@@ -48,7 +48,7 @@ func (g *generator) session(client int) []Op {
 			o.Client = client
 			o.Keys = g.spell(o.Keys)
 			if i == 0 {
-				o.Wait = g.wait()
+				o.Wait += g.wait()
 			}
 			ops = append(ops, o)
 		}
@@ -94,12 +94,15 @@ func (g *generator) wait() time.Duration {
 	if g.chance(0.5) {
 		d = d.Truncate(10 * time.Millisecond)
 	}
-	return d
+	return d * time.Duration(max(1, g.p.Slow))
 }
 
 // deed is one thing that a client does: an operation, or a few that belong
 // together, as an application would do them.
 func (g *generator) deed() []Op {
+	if g.p.isFleet() && g.chance(g.p.Tier.Trouble) {
+		return g.trouble()
+	}
 	if g.chance(g.p.Reading) {
 		return []Op{g.read()}
 	}

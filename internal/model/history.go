@@ -46,6 +46,7 @@ type Read struct {
 	Span
 	ID     int
 	Client int
+	Cache  int // that was asked
 	Parent int // the call whose loader reads, as [Load.Call]; 0 for a client
 	Verb   Verb
 	Key    string // in its one spelling
@@ -70,6 +71,7 @@ type Load struct {
 	Span
 	ID       int
 	Call     int // ID of the call's first part
+	Cache    int // whose load it is
 	Key      string
 	Leader   int           // the Read whose context it was given; 0 if that does not show
 	Deadline time.Duration // of its context, since the run began; 0 for none
@@ -129,6 +131,7 @@ type Write struct {
 	Span
 	ID     int
 	Client int
+	Cache  int // that was told
 	Verb   Verb
 	Keys   []string // nil for InvalidateAll and Close: all
 	Value  Value    // of Set
@@ -155,6 +158,7 @@ type History struct {
 	began time.Time
 	seq   int
 	ids   int
+	times []time.Duration // of the stamps
 
 	Reads    []*Read
 	Loads    []*Load
@@ -162,13 +166,18 @@ type History struct {
 	Warmings []*Warming
 	Audits   []Audited
 	Origin   []Row
+
+	// Of several caches:
+	Questions []*Question
+	Troubles  []Trouble
 }
 
 func newHistory() *History { return &History{began: time.Now()} }
 
 func (h *History) stampLocked() Stamp {
 	h.seq++
-	return Stamp{Seq: h.seq, At: time.Since(h.began)}
+	h.times = append(h.times, time.Since(h.began))
+	return Stamp{Seq: h.seq, At: h.times[h.seq-1]}
 }
 
 func (h *History) beginRead(r *Read) {

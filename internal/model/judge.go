@@ -8,10 +8,13 @@ import (
 )
 
 // judge finds the first broken promise of a run, and what the run has seen.
-func judge(s Script, h *History, stats earlybird.Stats, hung bool) (Coverage, error) {
-	c := newCourt(s.Profile, h, stats)
+func judge(s Script, h *History, stats []earlybird.Stats, hung bool) (Coverage, error) {
+	c := newCourt(s.Profile, h, stats[0])
 	checks := []func() error{
 		c.hangs, c.reads, c.loads, c.overlaps, c.circles, c.atOnce, c.paced, c.ranked, c.rooms, c.warmed, c.writes, c.closed, c.counts,
+	}
+	if s.Profile.isFleet() {
+		checks = append([]func() error{c.hangs}, newFleetCourt(c, stats).checks()...)
 	}
 	if hung {
 		checks = []func() error{c.hangs, func() error { return broken(Answers, "the clients came to no end") }}

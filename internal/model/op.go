@@ -30,12 +30,22 @@ const (
 	Delete  Verb = "delete" // the row at the origin
 	Release Verb = "release"
 	Close   Verb = "close"
+
+	// What befalls the tier of several caches.
+	Cut        Verb = "cut" // cache N off from it
+	Heal       Verb = "heal"
+	Evict      Verb = "evict" // all that it knows of a key
+	EvictLease Verb = "evictlease"
+	Lose       Verb = "lose"     // everything
+	Save       Verb = "save"     // what a later failover goes back to
+	FailOver   Verb = "failover" // to what was saved
 )
 
 var verbs = []Verb{
 	Get, Lookup, Peek, Crowd, Many, Warm, Audit,
 	Set, Invalidate, InvalidateAll, Created, Creating,
 	Change, Delete, Release, Close,
+	Cut, Heal, Evict, EvictLease, Lose, Save, FailOver,
 }
 
 // Op is one operation of one client.
@@ -45,7 +55,7 @@ type Op struct {
 	Verb   Verb
 	Keys   []string
 	Ctx    Ctx           // of reads
-	N      int           // readers of each key, of Crowd
+	N      int           // readers of each key, of Crowd; the cache, of Cut
 	Take   time.Duration // of the commit, of Creating
 	Fails  bool          // the commit, of Creating: no row is created
 }

@@ -47,6 +47,7 @@ func (p Profile) Options(seed uint64) (earlybird.Options[Value], error) {
 		StaleIfError:         p.StaleIfError,
 	}
 	p.addTo(&o)
+	p.Tier.addTo(&o)
 	return o, err
 }
 

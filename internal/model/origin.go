@@ -121,20 +121,26 @@ type answer struct {
 	fault   error
 }
 
+// branch is the origin as one of the caches knows it.
+type branch struct {
+	*origin
+	cache int
+}
+
 // load is the cache's loader.
-func (o *origin) load(ctx context.Context, key string) (Value, error) {
+func (o branch) load(ctx context.Context, key string) (Value, error) {
 	return o.loadAs(ctx, o.newLoad(ctx, key))
 }
 
 // revalidate is the cache's Options.Revalidate.
-func (o *origin) revalidate(ctx context.Context, key string, old Value) (Value, error) {
+func (o branch) revalidate(ctx context.Context, key string, old Value) (Value, error) {
 	l := o.newLoad(ctx, key)
 	l.Old, l.Shared = old.claim()
 	return o.loadAs(ctx, l)
 }
 
-func (o *origin) newLoad(ctx context.Context, key string) *Load {
-	l := &Load{Key: key, Leader: leaderOf(ctx, key)}
+func (o branch) newLoad(ctx context.Context, key string) *Load {
+	l := &Load{Key: key, Cache: o.cache, Leader: leaderOf(ctx, key)}
 	if d, ok := ctx.Deadline(); ok {
 		l.Deadline = d.Sub(o.history.began)
 	}

@@ -29,7 +29,10 @@ type Profile struct {
 	Clones      bool
 	Spells      bool // Canonical ignores case
 	Batches     bool // there is a LoadMany
+	Slow        int  // so many times as long as usual do clients think
 	Busy        bool // clients hardly think, and crowds are large; the clock is the cache's own
+
+	Tier Tier // what several caches share
 
 	Draw float64 // what Options.Rand always says; 0: it is random, at least leastDraw
 
@@ -71,7 +74,7 @@ func usual(name string) Profile {
 
 // Profiles returns all profiles.
 func Profiles() []Profile {
-	return slices.Concat(plain(), early(), absences(), rooms(), gates(), nests(), batches(), spares(), terms(), clocks())
+	return slices.Concat(plain(), early(), absences(), rooms(), gates(), nests(), batches(), spares(), terms(), clocks(), fleets())
 }
 
 // ProfileNamed returns the profile of that name.
@@ -83,6 +86,9 @@ func ProfileNamed(name string) (Profile, error) {
 	}
 	return Profile{}, fmt.Errorf("unknown profile %q", name)
 }
+
+// isFleet reports whether there are several caches, which share a tier.
+func (p Profile) isFleet() bool { return p.Tier.Caches > 1 }
 
 // evicts reports whether not all rows have room.
 func (p Profile) evicts() bool { return p.MaxBytes > 0 || p.Rows > p.MaxEntries }

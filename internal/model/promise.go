@@ -25,6 +25,11 @@ const (
 	Changes  Promise = "a change takes effect at once and does not fail"
 	Private  Promise = "a copy of a value that is handed out is nobody else's"
 	Warms    Promise = "Warm deals with each of its keys, and says how"
+	NearLife Promise = "what one cache has changed no other serves for longer than NearTTL, but one that the tier does not answer"
+	Outages  Promise = "without the tier what lives is served, the rest is as Outage says, and what is kept is asked about once there is an answer"
+	Order    Promise = "what is of an older generation does not replace what is of a newer"
+	Cooling  Promise = "what could not be loaded is left alone for a moment, by the whole fleet"
+	Leases   Promise = "leave to load is used up or given back"
 	Counted  Promise = "Stats has every read in one class, and every load"
 )
 

@@ -37,6 +37,7 @@ func (r *run) begin(ctx context.Context, reads ...*Read) context.Context {
 	leaders := make(map[string]int)
 	for _, read := range reads {
 		read.Key = r.script.Profile.canon(read.Given)
+		read.Cache, _ = r.cacheOf(read.Client)
 		read.DoneBefore = ctx.Err() != nil
 		r.history.beginRead(read)
 		leaders[read.Key] = read.ID
@@ -49,15 +50,16 @@ func (r *run) readAs(parent context.Context, read *Read) {
 	defer stop()
 	ctx = r.begin(ctx, read)
 
+	_, cache := r.cacheOf(read.Client)
 	var result earlybird.Result[Value]
 	found, err := true, error(nil)
 	switch read.Verb {
 	case Get:
-		result.Value, err = r.cache.Get(ctx, read.Given)
+		result.Value, err = cache.Get(ctx, read.Given)
 	case Peek:
-		result, found = r.cache.Peek(read.Given)
+		result, found = cache.Peek(read.Given)
 	default:
-		result, err = r.cache.Lookup(ctx, read.Given)
+		result, err = cache.Lookup(ctx, read.Given)
 	}
 	r.history.end(&read.Span, func() {
 		result.Value, read.Shared = result.Value.claim()
@@ -85,7 +87,8 @@ func (r *run) manyAs(parent context.Context, keys []string, like Read) error {
 	defer stop()
 	reads := like.parts(keys)
 	ctx = r.begin(ctx, reads...)
-	values, err := r.cache.GetMany(ctx, keys)
+	_, cache := r.cacheOf(like.Client)
+	values, err := cache.GetMany(ctx, keys)
 	failed := &earlybird.ManyError{}
 	errors.As(err, &failed)
 	for _, read := range reads {
@@ -123,7 +126,8 @@ func (r *run) warmOnce(client int, keys []string, c Ctx) *Warming {
 	reads := Read{Client: client, Verb: Warm, Ctx: c}.parts(keys)
 	ctx = r.begin(ctx, reads...)
 	r.history.beginWarm(w)
-	err := r.cache.Warm(ctx, slices.Values(keys), func(d earlybird.Warmed) { w.Done = d })
+	_, cache := r.cacheOf(client)
+	err := cache.Warm(ctx, slices.Values(keys), func(d earlybird.Warmed) { w.Done = d })
 	for _, read := range reads {
 		r.history.end(&read.Span, func() { read.Found, read.CtxErr = true, ctx.Err() })
 	}
@@ -139,13 +143,13 @@ func (r *run) warmOnce(client int, keys []string, c Ctx) *Warming {
 // audit looks at what is held, once evictions under way have come to their end.
 func (r *run) audit() {
 	time.Sleep(1)
-	p := r.script.Profile
+	p, cache := r.script.Profile, r.caches[0]
 	var values []Value
 	for i := range p.Rows {
-		if got, ok := r.cache.Peek(p.row(i)); ok {
+		if got, ok := cache.Peek(p.row(i)); ok {
 			v, _ := got.Value.claim()
 			values = append(values, v)
 		}
 	}
-	r.history.audit(values, r.cache.Stats())
+	r.history.audit(values, cache.Stats())
 }

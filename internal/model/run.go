@@ -20,18 +20,13 @@ func Run(s Script) (Coverage, error) {
 	h := newHistory()
 	r := &run{script: s, history: h, origin: newOrigin(h, s)}
 	r.origin.read = r.nested
-	opts, err := s.Profile.Options(s.Seed)
-	if err != nil {
-		return nil, err
+	if s.Profile.isFleet() {
+		r.tier = newTier(h, s)
 	}
-	if s.Profile.Batches {
-		opts.LoadMany = r.origin.loadMany
-	}
-	if s.Profile.Revalidates {
-		opts.Revalidate = r.origin.revalidate
-	}
-	if r.cache, err = earlybird.New(r.origin.load, opts); err != nil {
-		return nil, err
+	for i := range max(1, s.Profile.Tier.Caches) {
+		if err := r.open(branch{r.origin, i}); err != nil {
+			return nil, err
+		}
 	}
 
 	hung := !r.play()
@@ -42,12 +37,43 @@ func Run(s Script) (Coverage, error) {
 	return judge(s, h, stats, hung)
 }
 
+// open adds a cache.
+func (r *run) open(origin branch) error {
+	p := r.script.Profile
+	opts, err := p.Options(r.script.Seed + uint64(origin.cache))
+	if err != nil {
+		return err
+	}
+	if p.Batches {
+		opts.LoadMany = origin.loadMany
+	}
+	if p.Revalidates {
+		opts.Revalidate = origin.revalidate
+	}
+	if p.isFleet() {
+		opts.Store = r.tier.client()
+	}
+	c, err := earlybird.New(origin.load, opts)
+	r.caches = append(r.caches, c)
+	return err
+}
+
 // run is a script that is being played.
 type run struct {
 	script  Script
 	history *History
 	origin  *origin
-	cache   *earlybird.Cache[Value]
+	tier    *tier // of several caches
+	caches  []*earlybird.Cache[Value]
+}
+
+// cacheOf returns the cache that a client asks, and which that is.
+func (r *run) cacheOf(client int) (int, *earlybird.Cache[Value]) {
+	i := client % len(r.caches)
+	if client < 0 {
+		i = finisher - client
+	}
+	return i, r.caches[i]
 }
 
 // play lets all clients do their operations, and reports whether they came to
@@ -94,6 +120,7 @@ func (r *run) session(client int, ops []Op) {
 
 func (r *run) do(client int, o Op) {
 	ctx := context.Background()
+	_, cache := r.cacheOf(client)
 	switch o.Verb {
 	case Get, Lookup, Peek:
 		r.read(client, o.Verb, o.Keys[0], o.Ctx)
@@ -110,11 +137,11 @@ func (r *run) do(client int, o Op) {
 			r.set(client, key)
 		}
 	case Invalidate:
-		r.write(client, o, func() error { return r.cache.Invalidate(ctx, o.Keys...) })
+		r.write(client, o, func() error { return cache.Invalidate(ctx, o.Keys...) })
 	case InvalidateAll:
-		r.write(client, o, func() error { return r.cache.InvalidateAll(ctx) })
+		r.write(client, o, func() error { return cache.InvalidateAll(ctx) })
 	case Created:
-		r.write(client, o, func() error { return r.cache.Created(ctx, o.Keys...) })
+		r.write(client, o, func() error { return cache.Created(ctx, o.Keys...) })
 	case Creating:
 		r.creating(client, o)
 	case Change:
@@ -124,7 +151,9 @@ func (r *run) do(client int, o Op) {
 	case Release:
 		r.eachRow(client, o, r.origin.release)
 	case Close:
-		r.write(client, o, r.cache.Close)
+		r.write(client, o, cache.Close)
+	default:
+		r.tier.befall(o)
 	}
 }
 
@@ -135,22 +164,28 @@ func (r *run) eachRow(client int, o Op, f func(key string)) {
 }
 
 func (r *run) write(client int, o Op, f func() error) {
-	w := &Write{Client: client, Verb: o.Verb, Keys: r.script.Profile.canonAll(o.Keys)}
+	w := r.newWrite(client, o.Verb, r.script.Profile.canonAll(o.Keys)...)
 	r.history.beginWrite(w)
 	err := f()
 	r.history.end(&w.Span, func() { w.Err = err })
 }
 
+func (r *run) newWrite(client int, verb Verb, keys ...string) *Write {
+	i, _ := r.cacheOf(client)
+	return &Write{Client: client, Cache: i, Verb: verb, Keys: keys}
+}
+
 func (r *run) set(client int, given string) {
 	p := r.script.Profile
 	key := p.canon(given)
-	w := &Write{Client: client, Verb: Set, Keys: []string{key}}
+	w := r.newWrite(client, Set, key)
+	_, cache := r.cacheOf(client)
 	w.Value = Value{Key: key, Version: r.origin.change(client, key)}
 	for p.judged(w.Value.Version) != Brought { // nobody Sets what does not pass Validate
 		w.Value.Version = r.origin.change(client, key)
 	}
 	r.history.beginWrite(w)
-	err := r.cache.Set(context.Background(), given, p.boxed(w.Value))
+	err := cache.Set(context.Background(), given, p.boxed(w.Value))
 	r.history.end(&w.Span, func() { w.Err = err })
 }
 
@@ -160,10 +195,10 @@ var errCommit = errors.New("the commit failed")
 // If the commit fails, its error hides how the second one went.
 func (r *run) creating(client int, o Op) {
 	keys := r.script.Profile.canonAll(o.Keys)
-	before := &Write{Client: client, Verb: Created, Keys: keys}
-	after := &Write{Client: client, Verb: Created, Keys: keys}
+	before, after := r.newWrite(client, Created, keys...), r.newWrite(client, Created, keys...)
+	_, cache := r.cacheOf(client)
 	r.history.beginWrite(before)
-	err := r.cache.Creating(context.Background(), o.Keys, func() error {
+	err := cache.Creating(context.Background(), o.Keys, func() error {
 		r.history.end(&before.Span, func() {})
 		defer r.history.beginWrite(after)
 		time.Sleep(o.Take)
@@ -192,17 +227,24 @@ func (r *run) crowd(client int, o Op) {
 	readers.Wait()
 }
 
-// finish closes the cache, unless the script did, tries it once more, and
-// returns its last Stats. All of it goes into the history.
-func (r *run) finish() earlybird.Stats {
+// finish closes the caches, unless the script did, tries each once more, and
+// returns their last Stats. All of it goes into the history.
+func (r *run) finish() (stats []earlybird.Stats) {
 	time.Sleep(r.script.Profile.LoadTimeout) // let refreshes come to their end
-	r.do(finisher, Op{Verb: Close})
-	r.do(finisher, Op{Verb: Lookup, Keys: []string{rowKey(0)}})
-	r.do(finisher, Op{Verb: Peek, Keys: []string{rowKey(0)}})
-	r.do(finisher, Op{Verb: Set, Keys: []string{rowKey(0)}})
+	for i := range r.caches {
+		r.do(finisher-i, Op{Verb: Close})
+		r.do(finisher-i, Op{Verb: Lookup, Keys: []string{rowKey(0)}})
+		r.do(finisher-i, Op{Verb: Peek, Keys: []string{rowKey(0)}})
+		r.do(finisher-i, Op{Verb: Set, Keys: []string{rowKey(0)}})
+	}
+	r.tier.close()
 	time.Sleep(patience) // whatever would still begin has begun by then
-	return r.cache.Stats()
+	for _, c := range r.caches {
+		stats = append(stats, c.Stats())
+	}
+	return stats
 }
 
-// finisher is the client that finish acts as.
+// finisher is the client that finish acts as for the first cache, the next one
+// below it for the next.
 const finisher = -1

@@ -40,6 +40,13 @@ func (h *History) String() string {
 	for _, r := range h.Origin {
 		tell(r.Stamp, "origin: client %d makes %s version %d", r.Client, r.Key, r.Version)
 	}
+	for _, q := range h.Questions {
+		tell(q.Start, "%v begins", q)
+		tell(q.End, "%v: %s", q, q.outcome())
+	}
+	for _, t := range h.Troubles {
+		tell(t.Stamp, "trouble: %s %s n=%d", t.Verb, strings.Join(t.Keys, " "), t.Cache)
+	}
 	slices.SortFunc(events, func(a, b event) int { return a.at.Seq - b.at.Seq })
 	var b strings.Builder
 	for _, e := range events {
@@ -49,7 +56,7 @@ func (h *History) String() string {
 }
 
 func (r *Read) String() string {
-	who := fmt.Sprintf("client %d", r.Client)
+	who := fmt.Sprintf("client %d of cache %d", r.Client, r.Cache)
 	if r.Parent != 0 {
 		who = fmt.Sprintf("load %d", r.Parent)
 	}
@@ -68,7 +75,7 @@ func (r *Read) outcome() string {
 	return fmt.Sprintf("%v, state %v, age %v", r.Result.Value, r.Result.State, r.Result.Age)
 }
 
-func (l *Load) String() string { return fmt.Sprintf("load %d of %s", l.ID, l.Key) }
+func (l *Load) String() string { return fmt.Sprintf("load %d of %s by cache %d", l.ID, l.Key, l.Cache) }
 
 func (l *Load) outcome() string {
 	cut := ""
@@ -89,7 +96,7 @@ func (w *Warming) String() string {
 }
 
 func (w *Write) String() string {
-	s := fmt.Sprintf("write %d (client %d: %s %s", w.ID, w.Client, w.Verb, strings.Join(w.Keys, " "))
+	s := fmt.Sprintf("write %d (client %d of cache %d: %s %s", w.ID, w.Client, w.Cache, w.Verb, strings.Join(w.Keys, " "))
 	if w.Verb == Set {
 		s += fmt.Sprintf(" version %d", w.Value.Version)
 	}
