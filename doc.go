@@ -116,6 +116,17 @@
 // meanwhile before that is served again. Leave to load is no lock: a tier that loses
 // it costs loads, and never makes a value wrong.
 //
+// Keys that are read very much are found by themselves, and Cache.Hot lists them.
+// If the tier can, it tells this cache when one is changed, so that its copy here
+// goes within milliseconds and not after NearTTL; and it keeps several copies of
+// those that would be too much for one of its servers. With NearTTL off only they
+// have a copy in memory. Options.Hot sets the bounds.
+//
+// Created tells all caches, if the tier can: once it has returned, no guard of the
+// fleet refuses the ids. A cache that can not be told knows it, by not hearing, and
+// its guard is open until it hears again. A guard that may have missed something is
+// open until a build that began later; so build it after New.
+//
 // When a load fails, no cache tries again for a moment. Those of other caches who
 // waited for it get ErrLoadFailed, or a stale value if they may.
 //
