@@ -31,8 +31,8 @@ type flightID struct {
 	key           string
 	epoch, height uint32
 
-	// apart is set for a refresh of what is not in memory: who asks meanwhile need
-	// not wait for it, for he finds the value in the shared tier.
+	// apart is set for a refresh where there is a shared tier: whose copy near must
+	// not be served any longer need not wait for it, for the tier has the value.
 	apart bool
 }
 

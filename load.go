@@ -56,7 +56,7 @@ func (l *load[V]) newFlight(key string, held *entry[V]) *flight[V] {
 		f = new(flight[V])
 	}
 	*f = flight[V]{key: key, pass: l.cache.fence.pass(key), held: held, load: l, landed: make(chan struct{})}
-	f.apart = held != nil && l.cache.opts.NearTTL < 0 && l.cache.tier != nil
+	f.apart = held != nil && !l.renews && l.cache.tier != nil
 	return f
 }
 

@@ -112,10 +112,23 @@ func (t *tier) befall(o Op) {
 	case Lose:
 		t.server.Lose()
 	case Save:
-		t.saved = t.server.Replicate()
+		t.save(t.server.Replicate())
 	case FailOver:
-		t.saved()
+		t.failOver()
 	}
+}
+
+func (t *tier) save(saved func()) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.saved = saved
+}
+
+func (t *tier) failOver() {
+	t.mu.Lock()
+	saved := t.saved
+	t.mu.Unlock()
+	saved()
 }
 
 func (t *tier) close() {
