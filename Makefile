@@ -13,7 +13,7 @@ NESTED := $(patsubst %/go.mod,%,$(wildcard */go.mod))
 .PHONY: test soak bench bench-all attack check redis
 
 test: redis
-	$(GO) test -race -timeout 9m ./...
+	$(GO) test -race -timeout 15m ./...
 	@set -e; for m in $(NESTED); do echo "== $$m"; (cd $$m && $(GO) test ./...); done
 
 soak: redis
