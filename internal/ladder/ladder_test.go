@@ -217,11 +217,11 @@ func TestLadder_crowd(t *testing.T) {
 // had come before there was hope.
 func TestLadder_kickedKeysBeginAnew(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var tries int
+		var tries atomic.Int64
 		var down atomic.Bool
 		down.Store(true)
 		l := ladder.New(ladder.Options{Rungs: rungs, Bound: 10, Batch: 4, Try: func(_ context.Context, keys []string) []string {
-			if tries++; down.Load() {
+			if tries.Add(1); down.Load() {
 				return keys
 			}
 			return nil
@@ -229,14 +229,15 @@ func TestLadder_kickedKeysBeginAnew(t *testing.T) {
 		defer l.Close()
 		require.Empty(t, l.Add([]string{"k"}))
 		time.Sleep(10 * time.Minute)
-		tries = 0
+		synctest.Wait()
+		tries.Store(0)
 		l.Kick()
 		synctest.Wait()
-		require.Equal(t, 1, tries)
+		require.EqualValues(t, 1, tries.Load())
 		down.Store(false)
 		time.Sleep(rungs[0])
 		synctest.Wait()
-		require.Equal(t, 2, tries)
+		require.EqualValues(t, 2, tries.Load())
 		waiting, retried, _ := l.Counts()
 		require.Zero(t, waiting)
 		require.EqualValues(t, 1, retried)
