@@ -88,7 +88,7 @@ func blobsAreReplaced(x *tier) {
 	}
 	body, found := x.fetch(a, "k")
 	require.Equal(x, "new", body)
-	require.EqualValues(x, 1<<40, found.Generation)
+	require.EqualValues(x, int64(1<<40), found.Generation)
 	require.NoError(x, put(a, 1<<64-1, "last"))
 	require.ErrorIs(x, put(a, 1<<63, "signed"), store.ErrLost)
 	body, _ = x.fetch(a, "k")
