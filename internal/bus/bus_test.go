@@ -95,7 +95,7 @@ func (c *chaos) fault(storetest.Call) storetest.Fault {
 	case 1:
 		return storetest.Fault{LoseReply: true}
 	case 2:
-		return storetest.Fault{Delay: time.Duration(c.draw(int(3 * time.Second)))}
+		return storetest.Fault{Delay: time.Duration(c.draw(3000)) * time.Millisecond}
 	}
 	return storetest.Fault{}
 }
