@@ -147,25 +147,6 @@ func (c *Cache[V]) canon(key string) string {
 	return c.canonical(key)
 }
 
-// State says where a result comes from.
-type State uint8
-
-const (
-	Fresh  State = iota // memory
-	Early               // memory, and this read started a refresh behind it
-	Stale               // memory, past its expiry
-	Shared              // the shared tier, which this read asked
-	Loaded              // a load that this read started
-	Joined              // a load, or a question to the shared tier, that another read started
-)
-
-// Result is a value and what is known of it.
-type Result[V any] struct {
-	Value V
-	State State
-	Age   time.Duration // since it was stored; 0 for one just loaded
-}
-
 // Lookup is Get for those who want to know more than the value.
 func (c *Cache[V]) Lookup(ctx context.Context, key string) (Result[V], error) {
 	key = c.canon(key)
@@ -289,64 +270,10 @@ func (c *Cache[V]) draw(e *entry[V], now int64) bool {
 	return left <= aim.Window() && e.isSpared(now) && aim.Due(left, c.opts.Rand())
 }
 
-// result returns e's value and what is known of it.
-func (c *Cache[V]) result(e *entry[V], s State, now int64) Result[V] {
-	return Result[V]{Value: c.out(e.value), State: s, Age: max(0, time.Duration(now-e.written))}
-}
-
 // leaseLife is how long the election to refresh lasts if nothing ends it: as
 // long as the refresh can take, at the gate and then at the origin.
 func (c *Cache[V]) leaseLife() int64 {
 	return satAdd(int64(c.opts.LoadTimeout), int64(c.opts.LoadTimeout))
-}
-
-// deliver answers a read with what its flight brought.
-func (c *Cache[V]) deliver(ctx context.Context, s seat[V]) (Result[V], error) {
-	state, how := Joined, joined
-	switch {
-	case s.again, s.isTooOld():
-		return Result[V]{}, errAgain
-	case s.err == ErrOverloaded:
-		return c.end(shed, s.err)
-	case s.err == ErrClosed:
-		return c.end(closed, s.err)
-	case absent(s.err) && errandOf(ctx) != nil:
-		return c.end(originAbsent, errDependencyNotFound)
-	case absent(s.err):
-		return c.end(originAbsent, s.err)
-	case s.err != nil:
-		return c.end(failed, s.err)
-	case s.stale:
-		state, how = Stale, staleHit
-	case s.led && s.shared:
-		state, how = Shared, shared
-	case s.led && !s.found:
-		state, how = Loaded, loaded
-	}
-	c.tally.count(how)
-	return Result[V]{Value: c.out(s.value), State: state, Age: s.age}, nil
-}
-
-// end counts a read that ends without a value.
-func (c *Cache[V]) end(how class, err error) (Result[V], error) {
-	c.tally.count(how)
-	return Result[V]{}, err
-}
-
-// notFound is the error of a key that is known to be absent.
-func notFound(ctx context.Context) error {
-	if errandOf(ctx) != nil {
-		return errDependencyNotFound
-	}
-	return ErrNotFound
-}
-
-// refuse answers a read that may not join a flight.
-func (c *Cache[V]) refuse(err error) (Result[V], error) {
-	if err == ErrClosed {
-		return c.end(closed, err)
-	}
-	return c.end(failed, err)
 }
 
 // wellFormed reports whether key may be stored.

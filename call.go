@@ -140,19 +140,27 @@ func (l *load[V]) conclude() {
 // settle settles l's flights, and reports whether the origin has answered for one
 // of them.
 func (l *load[V]) settle() (answered bool) {
-	var g errgroup.Group
-	g.SetLimit(atOnce)
+	settle, wait := l.cache.settle, func() error { return nil }
+	if l.cache.tier != nil && len(l.flights) > 1 {
+		settle, wait = l.cache.settleTogether()
+	}
 	for _, f := range l.flights {
 		o := l.outcome(f)
 		answered = answered || o.err == nil || absent(o.err)
-		if l.cache.tier == nil || len(l.flights) == 1 {
-			l.cache.settle(f, o)
-			continue
-		}
-		g.Go(func() error { l.cache.settle(f, o); return nil })
+		settle(f, o)
 	}
-	_ = g.Wait()
+	_ = wait()
 	return answered
+}
+
+// settleTogether returns a settle for flights that all ask the shared tier, and
+// what waits for them.
+func (c *Cache[V]) settleTogether() (settle func(*flight[V], outcome[V]), wait func() error) {
+	var g errgroup.Group
+	g.SetLimit(atOnce)
+	return func(f *flight[V], o outcome[V]) {
+		g.Go(func() error { c.settle(f, o); return nil })
+	}, g.Wait
 }
 
 // outcome returns what f was brought in the end.

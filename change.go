@@ -63,6 +63,21 @@ func (c *Cache[V]) putSet(key string, v V, t terms) *entry[V] {
 	return e
 }
 
+// dropOthers forgets what is in memory under key unless it is e: while the tier
+// was told of e, somebody may have found there what was before, or changed the key
+// too, and who came last there is not known.
+func (c *Cache[V]) dropOthers(key string, e *entry[V]) {
+	c.values.Update(key, func(now *entry[V], ok bool) (*entry[V], memstore.Op) {
+		if !ok || now == e {
+			return nil, memstore.Keep
+		}
+		now.retire()
+		return nil, memstore.Drop
+	})
+	c.dropNegative(key, always)
+	c.hot.drop(key)
+}
+
 // Invalidate forgets what is known of keys, values and absences alike. Once it
 // has returned nobody who asks this cache is given what was known before; loads
 // under way answer those who already wait for them and are not stored. Call it

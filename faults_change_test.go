@@ -202,7 +202,7 @@ var changeEdits = []edit{
 		"call.go", `old != nil && opts.Revalidate != nil {`,
 		`old != nil && opts.Revalidate != nil && !(planted("revalidate only what is fresh", "renewing") && l.since >= old.expiry) {`,
 	}, {
-		"cache.go", `	return Result[V]{Value: c.out(s.value), State: state, Age: s.age}, nil
+		"answer.go", `	return Result[V]{Value: c.out(s.value), State: state, Age: s.age}, nil
 `,
 		`	if planted("share values among those who waited", "spare") {
 		return Result[V]{Value: s.value, State: state, Age: s.age}, nil

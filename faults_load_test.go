@@ -54,10 +54,10 @@ var loadEdits = []edit{
 	l.timer = time.AfterFunc(patience, l.expire)
 `,
 	}, {
-		"call.go", `			l.cache.settle(f, o)
+		"call.go", `		settle(f, o)
 `,
-		`			l.cache.settle(f, o)
-			dawdle()
+		`		settle(f, o)
+		dawdle()
 `,
 	}, {
 		"load.go", `		l.cache.calls.abandon()

@@ -116,7 +116,7 @@ var readEdits = []edit{
 
 	// How an answer was come by.
 	{
-		"cache.go", `	case s.led && !s.found:
+		"answer.go", `	case s.led && !s.found:
 `,
 		`	case s.led && !s.found || planted("say of every wait that it led", "closing"):
 `,

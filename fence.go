@@ -37,11 +37,7 @@ func newFence() *fence {
 }
 
 func (f *fence) stripe(key string) *atomic.Uint32 {
-	return &f.stripes[f.index(key)]
-}
-
-func (f *fence) index(key string) uint64 {
-	return maphash.String(f.seed, key) % uint64(len(f.stripes))
+	return &f.stripes[maphash.String(f.seed, key)%uint64(len(f.stripes))]
 }
 
 // pass returns the pass of a load of key that begins now.

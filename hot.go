@@ -110,7 +110,7 @@ func (h *hot[V]) demote(key string) {
 	if h.watcher != nil {
 		h.watcher.Unwatch(key)
 	}
-	h.copies.Delete(key)
+	h.copies.Demote(key)
 }
 
 // isHot reports whether key is hot.
@@ -249,7 +249,7 @@ func (h *hot[V]) changed(key string) {
 // lost is the tier's word that it may have failed to tell of a change.
 func (h *hot[V]) lost() {
 	h.losses.Add(1)
-	h.copies.Clear()
+	h.copies.Void()
 	for _, k := range h.plan.Hot() {
 		if e := h.cache.alive(k.Key); e != nil && e.sharing() != nil {
 			e.doubt()
@@ -267,7 +267,7 @@ func (h *hot[V]) drop(key string) {
 // clear forgets all such copies.
 func (h *hot[V]) clear() {
 	if h != nil {
-		h.copies.Clear()
+		h.copies.Void()
 	}
 }
 

@@ -6,11 +6,10 @@ import (
 	"errors"
 	"time"
 
-	"github.com/earlybird-cache/earlybird/memstore"
 	"github.com/earlybird-cache/earlybird/store"
 )
 
-// What the shared tier is told of what was loaded.
+// What the shared tier is told: what was loaded, set and invalidated.
 
 // offer publishes in the tier what f's load brought and e, which is not yet in
 // memory, has. It reports whether e is to be kept in memory: not if the key was
@@ -157,19 +156,4 @@ func (t *tier[V]) invalidateAll(ctx context.Context) error {
 		return nil
 	}
 	return t.call("", func() error { return t.store.InvalidateAll(ctx) })
-}
-
-// dropOthers forgets what is in memory under key unless it is e: while the tier
-// was told of e, somebody may have found there what was before, or changed the key
-// too, and who came last there is not known.
-func (c *Cache[V]) dropOthers(key string, e *entry[V]) {
-	c.values.Update(key, func(now *entry[V], ok bool) (*entry[V], memstore.Op) {
-		if !ok || now == e {
-			return nil, memstore.Keep
-		}
-		now.retire()
-		return nil, memstore.Drop
-	})
-	c.dropNegative(key, always)
-	c.hot.drop(key)
 }
