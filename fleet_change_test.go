@@ -125,12 +125,13 @@ func (r *race) run(t *testing.T, rounds int) {
 	s := r.f.stats()
 	t.Logf("%d reads, %d loads, %d refused, %d waited; others saw a change at most %v after it had returned, standstill %v",
 		reads.Load(), s.Loads, s.Lost, s.Waited, time.Duration(late.Load()), paused)
-	// Who stood still may have looked at the clock, or been given his answer, before.
-	// Not everybody stands still for as long as the one who looked; where nobody
-	// does this adds nothing.
-	require.LessOrEqual(t, time.Duration(late.Load()), raceNear+4*paused)
 	require.Positive(t, s.Lost, "no load was ever overtaken by a change")
 	require.Zero(t, s.TierErrors)
+	if paused > raceNear/10 { // then others stood still too, and perhaps for longer
+		t.Log("the machine stood still for too long to see how soon others know")
+		return
+	}
+	require.LessOrEqual(t, time.Duration(late.Load()), raceNear+paused, "who stood still may have been given his answer before")
 }
 
 // readOwn reads where changes are made: what a change has returned for is seen.
