@@ -54,7 +54,7 @@ func (c *court) revalidated(l *Load) error {
 	}
 	asked := &Read{Key: l.Key, Span: Span{l.Start, l.Start}, Result: earlybird.Result[Value]{Value: l.Old}}
 	for _, s := range c.sources(asked) {
-		if s.done.Before(l.Start) && c.superseded(s.began, s.done, true, asked) == nil {
+		if s.shown().Before(l.Start) && c.superseded(s.began, s.done, true, asked) == nil {
 			c.saw[SawRevalidated]++
 			return nil
 		}

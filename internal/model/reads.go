@@ -167,6 +167,15 @@ type source struct {
 	set   *Write
 }
 
+// shown is from when on others can have been given the value: a Set stores it
+// before it returns, and what a load brought is stored after the load.
+func (s source) shown() Stamp {
+	if s.set != nil {
+		return s.set.Start
+	}
+	return s.done
+}
+
 func (c *court) source(id int) (source, bool) {
 	if l := c.loadByID[id]; l != nil && l.gave() {
 		return source{value: l.Value, began: l.Start, done: l.End, load: l}, true
