@@ -1,6 +1,7 @@
 package earlybird
 
 import (
+	"context"
 	"errors"
 	"runtime/debug"
 	"slices"
@@ -31,7 +32,7 @@ func (l *load[V]) run() {
 	grow(0)
 	c := l.cache
 	defer l.quit()
-	defer l.cancel()
+	defer l.ctx.end(context.Canceled)
 	c.calls.begin(l.keys)
 	c.episodes.load(l.keys)
 	l.since = c.clock.now()
@@ -74,18 +75,20 @@ func (l *load[V]) ask() {
 	}
 	f := l.flights[0]
 	opts := &l.cache.opts
-	if old := l.cache.alive(f.key); old != nil && opts.Revalidate != nil {
-		f.brought.value, f.brought.err = opts.Revalidate(l.ctx, f.key, l.cache.out(old.value))
-		if errors.Is(f.brought.err, ErrNotModified) {
-			f.brought, f.unchanged = outcome[V]{value: old.value}, true
+	if opts.Revalidate != nil {
+		if old := l.cache.alive(f.key); old != nil {
+			f.brought.value, f.brought.err = opts.Revalidate(&l.ctx, f.key, l.cache.out(old.value))
+			if errors.Is(f.brought.err, ErrNotModified) {
+				f.brought, f.unchanged = outcome[V]{value: old.value}, true
+			}
+			return
 		}
-		return
 	}
-	f.brought.value, f.brought.err = l.cache.loader(l.ctx, f.key)
+	f.brought.value, f.brought.err = l.cache.loader(&l.ctx, f.key)
 }
 
 func (l *load[V]) askMany() {
-	values, err := l.cache.opts.LoadMany(l.ctx, slices.Clone(l.keys))
+	values, err := l.cache.opts.LoadMany(&l.ctx, slices.Clone(l.keys))
 	var each *ManyError
 	if errors.As(err, &each) && each.nested {
 		each = nil // what it had to ask for failed, and with that all of it
@@ -128,7 +131,7 @@ func (l *load[V]) conclude() {
 		l.took = time.Duration(c.clock.now() - l.since)
 	}
 	c.calls.end(l.keys, l.took)
-	if !c.flights.claim(l) {
+	if !l.over.CompareAndSwap(false, true) { // without claim's lock: nobody can be starting l
 		return
 	}
 	l.timer.Stop()

@@ -19,22 +19,6 @@ type errand struct {
 	wants map[*errand]int // loads that its loader waits for, and how many times; guarded by the flights of cache
 }
 
-// errandContext is the context of an errand's load without its deadline: the
-// values of the context of one who asked, and nothing of its end.
-type errandContext struct {
-	context.Context // never done
-	errand          *errand
-}
-
-type errandKey struct{}
-
-func (c errandContext) Value(key any) any {
-	if key == (errandKey{}) {
-		return c.errand
-	}
-	return c.Context.Value(key)
-}
-
 // errandOf returns the errand of the loader that was given ctx, or nil.
 func errandOf(ctx context.Context) *errand {
 	e, _ := ctx.Value(errandKey{}).(*errand)

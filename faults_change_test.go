@@ -199,8 +199,8 @@ var changeEdits = []edit{
 		`map[bool]V{false: l.cache.out(old.value), true: old.value}[planted("give Revalidate the value itself", "renewing")])
 `,
 	}, {
-		"call.go", `old != nil && opts.Revalidate != nil {`,
-		`old != nil && opts.Revalidate != nil && !(planted("revalidate only what is fresh", "renewing") && l.since >= old.expiry) {`,
+		"call.go", `old := l.cache.alive(f.key); old != nil {`,
+		`old := l.cache.alive(f.key); old != nil && !(planted("revalidate only what is fresh", "renewing") && l.since >= old.expiry) {`,
 	}, {
 		"answer.go", `	return Result[V]{Value: c.out(s.value), State: state, Age: s.age}, nil
 `,

@@ -21,17 +21,21 @@ var loadEdits = []edit{
 		`	if s.flight == nil || planted("let every reader lead a load", "closing") {
 `,
 	}, {
-		"flight.go", `	patience := l.cache.opts.LoadTimeout
+		"flight.go", `	l.ctx.deadline = time.Now().Add(patience)
 `,
-		`	patience := l.cache.opts.LoadTimeout
+		`	l.ctx.deadline = time.Now().Add(patience)
 	if planted("give the loader's context longer than the load", "closing") {
-		patience *= 2
-		defer func() { l.timer.Reset(patience / 2) }()
+		l.ctx.deadline = l.ctx.deadline.Add(patience)
 	}
 `,
 	}, {
-		"flight.go", `context.WithoutCancel(l.asked)`,
-		`map[bool]context.Context{false: context.WithoutCancel(l.asked), true: l.asked}[planted("give the load its leader's context", "closing")]`,
+		"flight.go", `	l.started = true
+`,
+		`	l.started = true
+	if planted("give the load its leader's context", "closing") {
+		context.AfterFunc(l.asked, func() { l.ctx.end(context.Canceled) })
+	}
+`,
 	}, {
 		"load.go", `	l := c.newLoad(ctx, errandOf(ctx))
 `,
@@ -60,13 +64,13 @@ var loadEdits = []edit{
 		dawdle()
 `,
 	}, {
-		"load.go", `		l.cache.calls.abandon()
+		"load.go", `	l.cache.calls.abandon()
 `,
-		`		l.cache.calls.abandon()
-		if planted("free the slot of an abandoned load", "tangled") && l.slot {
-			l.slot = false
-			l.cache.gate.leave(&l.ticket)
-		}
+		`	l.cache.calls.abandon()
+	if planted("free the slot of an abandoned load", "tangled") && l.slot {
+		l.slot = false
+		l.cache.gate.leave(&l.ticket)
+	}
 `,
 	}, {
 		"gate.go", `	if t.slot.users--; t.slot.users == 0 {

@@ -174,17 +174,17 @@ func (fs *flights[V]) part(l *load[V], lands func(*flight[V]) bool) bool {
 // start lets l begin its call, at most LoadTimeout long, unless it has ended.
 func (fs *flights[V]) start(l *load[V]) bool {
 	patience := l.cache.opts.LoadTimeout
-	ctx, cancel := context.WithTimeout(errandContext{context.WithoutCancel(l.asked), &l.errand}, patience)
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
 	if l.over.Load() {
-		cancel()
 		return false
 	}
 	if l.timer != nil {
 		l.timer.Stop()
 	}
-	l.started, l.ctx, l.cancel = true, ctx, cancel
+	l.started = true
+	l.ctx.Context, l.ctx.errand = context.WithoutCancel(l.asked), &l.errand
+	l.ctx.deadline = time.Now().Add(patience)
 	l.timer = time.AfterFunc(patience, l.expire)
 	return true
 }
@@ -202,11 +202,7 @@ func (fs *flights[V]) arm(l *load[V], d time.Duration, f func()) {
 func (fs *flights[V]) claim(l *load[V]) bool {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
-	if l.over.Load() {
-		return false
-	}
-	l.over.Store(true)
-	return true
+	return l.over.CompareAndSwap(false, true)
 }
 
 // land ends flights: their readers have their answer, their keys are free.

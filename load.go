@@ -2,6 +2,7 @@ package earlybird
 
 import (
 	"context"
+	"slices"
 	"time"
 )
 
@@ -15,7 +16,7 @@ type load[V any] struct {
 	errand
 	cache  *Cache[V]
 	asked  context.Context // of the one who leads; for its values
-	ctx    context.Context // the loader's
+	ctx    callContext     // the loader's
 	many   bool            // LoadMany's
 	warm   bool            // asked for by Warm
 	renews bool            // asks the shared tier, and not the origin
@@ -30,8 +31,7 @@ type load[V any] struct {
 	// Guarded by the flights of cache.
 	flights []*flight[V]
 	started bool
-	cancel  context.CancelFunc // of ctx
-	timer   *time.Timer        // its patience at the gate, then LoadTimeout
+	timer   *time.Timer // its patience at the gate, then LoadTimeout
 
 	// Room for what most loads have one of.
 	only    flight[V]
@@ -172,14 +172,33 @@ func (l *load[V]) approach() {
 // other than what they refresh, and reports whether those were all.
 func (c *Cache[V]) lookAgain(l *load[V]) bool {
 	now := c.clock.now()
+	isFound := func(f *flight[V]) bool {
+		e, n := c.newer(f, now)
+		return e != nil || n != nil
+	}
+	if !slices.ContainsFunc(l.flights, isFound) {
+		return false // nearly always; and no other load was held up for it
+	}
 	return c.flights.part(l, func(f *flight[V]) (lands bool) {
-		if e := c.fresh(f.key, now); e != nil && e != f.held {
+		switch e, n := c.newer(f, now); {
+		case e != nil:
 			f.value, f.found = e.value, true
-		} else if n := c.negative(f.key, now); n != nil && f.held == nil {
+		case n != nil:
 			f.err, f.found = n.err, true
 		}
 		return f.found
 	})
+}
+
+// newer returns what is servable in place of a load for f, at most one of the two.
+func (c *Cache[V]) newer(f *flight[V], now int64) (*entry[V], *negative) {
+	if e := c.fresh(f.key, now); e != nil && e != f.held {
+		return e, nil
+	}
+	if f.held != nil {
+		return nil, nil
+	}
+	return nil, c.negative(f.key, now)
 }
 
 // board is the gate's call: l may go, or not at all.
@@ -201,14 +220,16 @@ func (l *load[V]) giveUp() {
 	}
 }
 
-// expire ends l's flights without its loader, which goes on if it ignores its
-// context.
+// expire ends the loader's context, and l's flights without the loader, which goes
+// on if it ignores its context.
 func (l *load[V]) expire() {
-	if l.cache.fail(l, ErrLoadTimeout, l.cache.opts.LoadTimeout) {
-		l.cancel()
-		l.cache.calls.abandon()
-		l.cache.gate.report(false)
+	l.ctx.end(context.DeadlineExceeded)
+	if !l.cache.flights.claim(l) {
+		return
 	}
+	l.cache.calls.abandon()
+	l.cache.failClaimed(l, ErrLoadTimeout, l.cache.opts.LoadTimeout)
+	l.cache.gate.report(false)
 }
 
 // abort ends l because the cache is closed.
@@ -218,7 +239,7 @@ func (l *load[V]) abort() {
 	}
 	switch {
 	case l.started:
-		l.cancel()
+		l.ctx.end(context.Canceled)
 	case l.cache.gate.withdraw(&l.ticket):
 		l.quit()
 	}
@@ -229,11 +250,16 @@ func (c *Cache[V]) fail(l *load[V], err error, cost time.Duration) bool {
 	if !c.flights.claim(l) {
 		return false
 	}
+	c.failClaimed(l, err, cost)
+	return true
+}
+
+// failClaimed is fail for the one who has claimed l.
+func (c *Cache[V]) failClaimed(l *load[V], err error, cost time.Duration) {
 	for _, f := range l.flights {
 		c.settle(f, outcome[V]{err: err, at: c.clock.now(), cost: cost})
 	}
 	c.flights.land(l.flights...)
-	return true
 }
 
 // quit gives back what l holds.
