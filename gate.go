@@ -85,6 +85,9 @@ func (g *gate) ramp() {
 // report tells the gate how a call ended. The first that succeeds after an
 // outage narrows it, for the origin is not what it was.
 func (g *gate) report(ok bool) {
+	if ok && g.pace.failures.Load() == 0 {
+		return // nearly always, and not worth the lock
+	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.pace.report(ok)

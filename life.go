@@ -2,6 +2,7 @@ package earlybird
 
 import (
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -12,11 +13,14 @@ type life struct {
 	closed  chan struct{} // closed when Close has ended; err is set then
 	err     error
 
-	mu     sync.Mutex
-	over   bool
-	active int
-	idle   chan struct{} // closed when over and nothing is active
+	active   atomic.Int64  // what runs, and over once nothing more may begin
+	idle     chan struct{} // closed when nothing runs and nothing more may begin
+	idleOnce sync.Once
 }
+
+// over is added to what runs when nothing more may begin. One word for both does
+// without a lock, which every load would take twice.
+const over = 1 << 62
 
 func newLife() *life {
 	return &life{
@@ -29,39 +33,30 @@ func newLife() *life {
 // begin announces work, which must end. It reports false, and the work must
 // not be done, once the cache is closed.
 func (l *life) begin() bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.over {
+	if l.active.Add(1) > over {
+		l.end()
 		return false
 	}
-	l.active++
 	return true
 }
 
 func (l *life) end() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.active--
-	l.idleLocked()
+	if l.active.Add(-1) == over {
+		l.idleOnce.Do(func() { close(l.idle) })
+	}
 }
 
 // stop makes begin refuse. It reports whether the caller is the first.
 func (l *life) stop() bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.over {
+	if !l.begin() {
 		return false
 	}
-	l.over = true
-	close(l.closing)
-	l.idleLocked()
-	return true
-}
-
-func (l *life) idleLocked() {
-	if l.over && l.active == 0 {
-		close(l.idle)
+	first := l.active.Or(over)&over == 0
+	if first {
+		close(l.closing)
 	}
+	l.end()
+	return first
 }
 
 // drain waits until nothing is active, at most for patience.

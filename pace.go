@@ -2,6 +2,7 @@ package earlybird
 
 import (
 	"math"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/time/rate"
@@ -17,7 +18,7 @@ type pace struct {
 	limiter  *rate.Limiter // nil: any rate
 	rampFor  time.Duration // 0: no ramp
 	rampedAt time.Time     // zero: not lately
-	failures int           // in a row
+	failures atomic.Int64  // in a row
 }
 
 const (
@@ -58,12 +59,12 @@ func (p *pace) now() (now time.Time) {
 func (p *pace) report(ok bool) {
 	switch {
 	case !ok:
-		p.failures++
-	case p.failures >= outage:
+		p.failures.Add(1)
+	case p.failures.Load() >= outage:
 		p.ramp(time.Now())
 		fallthrough
 	default:
-		p.failures = 0
+		p.failures.Store(0)
 	}
 }
 
