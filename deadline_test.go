@@ -65,7 +65,7 @@ func TestRefresh_deadlineIsInTimeAtAnyRate(t *testing.T) {
 	}{
 		{rate: 0.5, lives: 400, classicWaits: 0.8, deadlineWaits: 0.03, loads: 1.5},
 		{rate: 5, lives: 100, classicWaits: 0.45, deadlineWaits: 0.02, loads: 1.2},
-		{rate: 200, lives: 20, deadlineWaits: 0, loads: 1.1},
+		{rate: float64(scaled(50, 200)), lives: 20, deadlineWaits: 0, loads: 1.1},
 	} {
 		classic, deadline := play(t, xfetch.Classic, row.rate, row.lives), play(t, xfetch.Deadline, row.rate, row.lives)
 		t.Logf("rate %v: classic %+v, deadline %+v", row.rate, classic, deadline)

@@ -1,0 +1,5 @@
+//go:build !race
+
+package earlybird_test
+
+const underRace = false
