@@ -28,8 +28,8 @@ func Find() (string, error) {
 	return "", ErrNotInstalled
 }
 
-// Process is a server that was started. Its methods are not safe for concurrent
-// use.
+// Process is a server that was started. Its methods, but for Do, are not safe for
+// concurrent use.
 type Process struct {
 	Addr string // host:port, the same after Restart
 

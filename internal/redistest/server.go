@@ -1,15 +1,12 @@
 package redistest
 
 import (
-	"context"
 	"errors"
 	"os"
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
-	"github.com/redis/rueidis"
 	"github.com/stretchr/testify/require"
 
 	"github.com/earlybird-cache/earlybird/internal/redisproc"
@@ -42,24 +39,12 @@ type Server struct {
 // "--maxmemory", "10mb". It is killed when the test ends.
 func Start(t testing.TB, args ...string) *Server {
 	t.Helper()
-	s := launch(t, args...)
-	s.await()
-	return s
-}
-
-func launch(t testing.TB, args ...string) *Server {
-	t.Helper()
 	Need(t)
 	p, err := redisproc.Launch(t.TempDir(), args...)
 	require.NoError(t, err)
 	t.Cleanup(p.Kill)
+	require.NoError(t, p.Await())
 	return &Server{Addr: p.Addr, t: t, process: p}
-}
-
-// await waits until the server answers.
-func (s *Server) await() {
-	s.t.Helper()
-	require.NoError(s.t, s.process.Await())
 }
 
 // Kill ends the process at once, as kill -9 does.
@@ -99,39 +84,7 @@ func (s *Server) Do(args ...string) string {
 }
 
 // Try is Do for a command that may fail.
-func (s *Server) Try(args ...string) (string, error) {
-	m, err := s.do(args...)
-	if rueidis.IsRedisNil(err) {
-		return "", nil
-	}
-	if err != nil {
-		return "", err
-	}
-	if n, err := m.ToInt64(); err == nil {
-		return strconv.FormatInt(n, 10), nil
-	}
-	if m.IsArray() {
-		parts, err := m.AsStrSlice()
-		return strings.Join(parts, "\n"), err
-	}
-	return m.ToString()
-}
-
-// do asks on a connection of its own, which leaves no trace in what the test
-// looks at but the command itself.
-func (s *Server) do(args ...string) (rueidis.RedisMessage, error) {
-	c, err := rueidis.NewClient(rueidis.ClientOption{
-		InitAddress: []string{s.Addr}, ForceSingleClient: true, DisableCache: true,
-		ClientSetInfo: rueidis.DisableClientSetInfo, PipelineMultiplex: -1,
-	})
-	if err != nil {
-		return rueidis.RedisMessage{}, err
-	}
-	defer c.Close()
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
-	defer cancel()
-	return c.Do(ctx, c.B().Arbitrary(args[0]).Args(args[1:]...).Build()).ToMessage()
-}
+func (s *Server) Try(args ...string) (string, error) { return s.process.Do(args...) }
 
 // Calls returns how often each command was called, by INFO commandstats.
 func (s *Server) Calls() map[string]int {
