@@ -59,7 +59,8 @@ func newHot[V any](c *Cache[V]) (*hot[V], error) {
 			return nil, err
 		}
 	}
-	if w, ok := c.opts.Store.(store.Watcher[V]); ok {
+	keeps := c.opts.NearTTL > 0 || h.copies != nil
+	if w, ok := c.opts.Store.(store.Watcher[V]); ok && keeps { // else there is nothing to take away
 		h.watcher = w
 		w.Notify(h.changed, h.lost)
 	}
@@ -161,7 +162,7 @@ func (h *hot[V]) ask(ctx context.Context, f *flight[V]) (r store.Reply[V], isHot
 	}
 	f.sight = sight{hot: true, mark: h.mark(f.key)}
 	r.Err = h.cache.tier.call(f.key, func() (err error) {
-		if i := h.copyFor(f.key, n); i > 0 {
+		if i := h.copyFor(n); i > 0 {
 			r.Record, err = h.askCopy(ctx, f.key, i, n)
 			return err
 		}
@@ -195,12 +196,12 @@ func (h *hot[V]) askCopy(ctx context.Context, key string, i, n int) (store.Recor
 	return t.store.Get(ctx, key)
 }
 
-// copyFor returns which of n copies of key this cache reads: always the same.
-func (h *hot[V]) copyFor(key string, n int) int {
+// copyFor draws which of n copies of a key is read.
+func (h *hot[V]) copyFor(n int) int {
 	if h.splitter == nil || n < 2 {
 		return 0
 	}
-	return hotkeys.CopyFor(float64(maphash.String(h.cache.fence.seed, key)>>11)/(1<<53), n)
+	return hotkeys.CopyFor(h.cache.opts.Rand(), n)
 }
 
 // copyLife draws how long what the tier has said of f's key is believed.
