@@ -14,6 +14,9 @@ import (
 // learn takes what the tier, asked at that time, said of f's key into memory, and
 // answers f if that will do.
 func (c *Cache[V]) learn(f *flight[V], r store.Reply[V], asked int64) verdict[V] {
+	if r.Err == nil && r.Kind != store.Value {
+		c.hot.dropOlder(f.key, r.Generation)
+	}
 	switch {
 	case r.Err != nil:
 		return c.withoutTier(f, r.Err)
@@ -120,6 +123,9 @@ func (c *Cache[V]) adopt(f *flight[V], r store.Record[V], asked int64) (kept *en
 	e.delta.Store(int64(r.Delta))
 	e.share(r.Generation, asked, c.copyLife(f))
 	e.sharing().watched = f.sight.watched
+	if c.hot.isUnwatched(f) {
+		e.renewAtOnce()
+	}
 	kept = e
 	c.dropNegative(f.key, f.pass.holds)
 	if c.opts.NearTTL < 0 {

@@ -50,6 +50,9 @@ func (c *Cache[V]) putSet(key string, v V, t terms) *entry[V] {
 	e := c.newEntry(key, v, c.clock.now(), c.fence.epoch.Load(), t, c.jitter())
 	if c.tier != nil {
 		e.share(pending, e.written, c.nearLife(false))
+		if c.hot.isWatchable(key) {
+			e.renewAtOnce()
+		}
 	}
 	c.dropNegative(key, always)
 	c.values.Update(own(key), func(old *entry[V], ok bool) (*entry[V], memstore.Op) {

@@ -137,6 +137,7 @@ func (h *hot[V]) find(key string, now int64) *entry[V] {
 // sight is how the tier was asked about a hot key. The zero value is any key's.
 type sight struct {
 	hot     bool
+	found   bool // there was a record
 	watched bool // the tier will tell of changes
 	mark    mark // what it had told before
 }
@@ -169,8 +170,17 @@ func (h *hot[V]) ask(ctx context.Context, f *flight[V]) (r store.Reply[V], isHot
 		r.Record, f.sight.watched, err = h.askBase(ctx, f.key)
 		return err
 	})
+	f.sight.found = r.Kind == store.Value
 	return r, true
 }
+
+// isWatchable reports whether the tier, asked about key, would tell of its changes.
+// What comes of a load or a change of this cache's own, or of another's that was
+// waited for, has not been asked for in that way, and is to be once it is near.
+func (h *hot[V]) isWatchable(key string) bool { return h != nil && h.watcher != nil && h.isHot(key) }
+
+// isUnwatched reports whether that holds for what f has found.
+func (h *hot[V]) isUnwatched(f *flight[V]) bool { return !f.sight.found && h.isWatchable(f.key) }
 
 func (h *hot[V]) askBase(ctx context.Context, key string) (store.Record[V], bool, error) {
 	if h.watcher == nil {
@@ -255,6 +265,17 @@ func (h *hot[V]) lost() {
 		if e := h.cache.alive(k.Key); e != nil && e.sharing() != nil {
 			e.doubt()
 		}
+	}
+}
+
+// dropOlder forgets the copy of key that is near because it is hot if that is older
+// than g.
+func (h *hot[V]) dropOlder(key string, g store.Generation) {
+	if h == nil || h.copies == nil {
+		return
+	}
+	if e, ok := h.copies.Get(key, never); ok && e.generation() < g {
+		h.copies.Delete(key)
 	}
 }
 

@@ -1,6 +1,9 @@
 package earlybird
 
-import "context"
+import (
+	"context"
+	"slices"
+)
 
 // GetMany is Get for several keys at once. It returns the values that were
 // found, under the keys as they were given, and a *[ManyError] with the error
@@ -170,8 +173,17 @@ func (b *batch[V]) await(ctx context.Context) {
 	}
 }
 
-// refreshMany refreshes what a GetMany was elected to, in one batch if it can.
+// refreshMany refreshes what a GetMany was elected to, in one batch if it can. Hot
+// keys are asked about one by one, for the tier to tell of their changes.
 func (c *Cache[V]) refreshMany(ctx context.Context, renews bool, elected []election[V]) {
+	if renews && c.hot != nil {
+		elected = slices.DeleteFunc(elected, func(e election[V]) (isHot bool) {
+			if isHot = c.hot.isWatchable(e.key); isHot {
+				c.refresh(ctx, true, e)
+			}
+			return isHot
+		})
+	}
 	switch {
 	case len(elected) == 0:
 	case renews || c.opts.LoadMany != nil:

@@ -37,8 +37,8 @@ func (c *Cache[V]) offer(f *flight[V], e *entry[V], cost time.Duration) (keep, o
 		return true, true
 	}
 	e.share(g, sent, c.nearLife(false))
-	if c.hot.isHot(f.key) {
-		e.renewAtOnce() // to be told of changes
+	if c.hot.isWatchable(f.key) {
+		e.renewAtOnce()
 	}
 	return c.opts.NearTTL > 0 || err != nil, true
 }

@@ -58,6 +58,50 @@ func TestHot_copiesAreToldOfChanges(t *testing.T) {
 	}
 }
 
+// However a cache came by its copy of a hot key, be it that another loaded it, that
+// its own GetMany found it, or that it has just set it, it is told of the next change.
+func TestHot_everyCopyIsToldOfChanges(t *testing.T) {
+	for _, near := range []time.Duration{10 * time.Second, earlybird.Off} {
+		t.Run(fmt.Sprint("near ", near), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := newFleet(t, 3, earlybird.Options[string]{NearTTL: near, Hot: hotkeys.Rule{Life: 5 * time.Second}, HotKeys: newTracker(t, 100)}, someNetwork)
+				read := func(d time.Duration, many bool) (last [3]string) {
+					var readers sync.WaitGroup
+					for i, c := range f.caches {
+						readers.Go(func() {
+							for end := time.Now().Add(d); time.Now().Before(end); time.Sleep(time.Millisecond) {
+								var err error
+								if many {
+									var found map[string]string
+									found, err = c.GetMany(t.Context(), []string{"k", "other"})
+									last[i] = found["k"]
+								} else {
+									last[i], err = c.Get(t.Context(), "k")
+								}
+								require.NoError(t, err)
+							}
+						})
+					}
+					readers.Wait()
+					return last
+				}
+				f.write("other", "v")
+				read(3*time.Second, false)
+				for i := range 30 {
+					v := fmt.Sprint("v", i)
+					f.write("k", v)
+					if c := f.caches[i%3]; i%2 == 0 {
+						require.NoError(t, c.Set(t.Context(), "k", v))
+					} else {
+						require.NoError(t, c.Invalidate(t.Context(), "k"))
+					}
+					require.Equal(t, [3]string{v, v, v}, read(60*time.Millisecond, i%6 > 2))
+				}
+			})
+		})
+	}
+}
+
 // While the tier's word can not come, copies of hot keys are asked about at once.
 func TestHot_lostWordMakesCopiesSuspect(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
