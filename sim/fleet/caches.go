@@ -23,7 +23,8 @@ type (
 type caches struct {
 	origin *origin
 	cache  []*cache
-	store  []*store // empty without a shared tier
+	store  []*store       // empty without a shared tier
+	saw    func(sighting) // if not nil, told what each read got
 }
 
 // launch makes the caches that r describes. Close them.

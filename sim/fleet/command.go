@@ -14,10 +14,13 @@ const usage = `usage: sim fleet [flags]
 
 Runs a fleet of real caches before one slow origin, with a real Redis or Valkey
 server that they share, in real time, and prints what origin, readers and server
-saw with one set of defences after the other. With -cold or -outage it plays that
+saw with one set of defences after the other. With -cold, -hot or -outage it plays that
 instead:
 
   -cold         a crowd comes to all instances for a key that no cache has
+  -hot          nearly all readers want one key, on a Cluster of three masters with a
+                replica each: what each master bears, and for how long an old value
+                is served after a change; -keys, -ttl and -near are not used
   -outage kill  the server is killed while it is in use, and started again, empty
   -outage stop  the server is stopped, so that it accepts and never answers, and
                 goes on
@@ -72,6 +75,7 @@ func parse(args []string, stdout io.Writer) (c Command, err error) {
 	flags.SetOutput(io.Discard) // one line about an error is enough, and ours to print
 	c.setup.flags(flags)
 	cold := flags.Bool("cold", false, "play a crowd at a cold key")
+	hot := flags.Bool("hot", false, "play a key that is far hotter than the rest, on a Cluster")
 	outage := flags.String("outage", "", "play an outage of the server, which is `kill` or stop")
 	flags.BoolVar(&c.json, "json", false, "print JSON")
 	flags.BoolVar(&c.verbose, "v", false, "print the server's commands, too")
@@ -86,7 +90,7 @@ func parse(args []string, stdout io.Writer) (c Command, err error) {
 	if flags.NArg() > 0 {
 		return c, fmt.Errorf("unexpected argument %q", flags.Arg(0))
 	}
-	if c.scene, err = sceneOf(*cold, *outage); err != nil {
+	if c.scene, err = sceneOf(*cold, *hot, *outage); err != nil {
 		return c, err
 	}
 	if *outage != "" && c.setup.Redis != Auto {
@@ -95,16 +99,18 @@ func parse(args []string, stdout io.Writer) (c Command, err error) {
 	return c, c.setup.Validate()
 }
 
-func sceneOf(cold bool, outage string) (scene, error) {
+func sceneOf(cold, hot bool, outage string) (scene, error) {
 	switch {
 	case outage != "" && outage != kill && outage != stop:
 		return scene{}, fmt.Errorf("-outage must be %s or %s, not %q", kill, stop, outage)
-	case cold && outage != "":
-		return scene{}, errors.New("-cold and -outage are two commands: give one of them")
+	case cold && hot, (cold || hot) && outage != "":
+		return scene{}, errors.New("-cold, -hot and -outage are commands of their own: give one of them")
 	case cold:
-		return scene{coldReads, playCold}, nil
+		return scene{reads: coldReads, play: playCold}, nil
+	case hot:
+		return scene{reads: hotReads, play: playHot, cluster: true}, nil
 	case outage != "":
-		return scene{outageReads, func(ctx context.Context, r *run) error { return playOutage(ctx, r, outage) }}, nil
+		return scene{reads: outageReads, play: func(ctx context.Context, r *run) error { return playOutage(ctx, r, outage) }}, nil
 	}
-	return scene{rungReads, playRungs}, nil
+	return scene{reads: rungReads, play: playRungs}, nil
 }

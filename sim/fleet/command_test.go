@@ -52,7 +52,9 @@ func TestMain_badInputIsOneLine(t *testing.T) {
 		"-near " + strings.Repeat("1s,", 16) + "1s": "-near",
 		"-seed -1":                        "-seed",
 		"-outage maim":                    `-outage must be kill or stop, not "maim"`,
-		"-outage kill -cold":              "-cold and -outage",
+		"-outage kill -cold":              "give one of them",
+		"-hot -cold":                      "give one of them",
+		"-outage kill -hot":               "give one of them",
 		"-outage stop -redis redis://a:1": "-outage needs -redis auto",
 		"-unknown":                        "-unknown",
 		"fleet":                           `"fleet"`,
@@ -69,7 +71,7 @@ func TestMain_helpIsNotAnError(t *testing.T) {
 	code, stdout, stderr := command("-h")
 	require.Zero(t, code)
 	require.Empty(t, stderr)
-	for _, flag := range []string{"-instances", "-redis", "-keys", "-ttl", "-delta", "-rate", "-duration", "-near", "-cold", "-readers", "-outage", "-json", "-seed", "-v"} {
+	for _, flag := range []string{"-instances", "-redis", "-keys", "-ttl", "-delta", "-rate", "-duration", "-near", "-cold", "-hot", "-readers", "-outage", "-json", "-seed", "-v"} {
 		require.Contains(t, stdout, "\n  "+flag)
 	}
 }
@@ -149,6 +151,9 @@ func TestMain_jsonHasTheseFields(t *testing.T) {
 			"most_at_once", "published", "waited", "late_p99_ms", "round_trips", "round_trips_per_read", "tier_errors", "server_commands.*")}},
 		{"-json -cold", [][]string{setup, latency("cold"), latency("cold.wake_up"), under("cold", "name", "keys", "reads", "errors",
 			"loads_per_key", "most_at_once", "woken", "round_trips_per_read", "server_commands.*")}},
+		{"-json -hot", [][]string{setup, latency("hot"), latency("hot.stale"), under("hot", "name", "reads", "errors", "busiest_share",
+			"in_process_share", "hot_reads", "late_p99_ms", "hot_in", "hot_after_ms", "state_changes", "changes", "tier_errors"),
+			under("hot.masters", "addr", "questions_per_s", "commands_per_s")}},
 		{"-json -outage kill", [][]string{setup, {"outage.all_again_ms", "outage.first_again_ms", "outage.kind", "outage.tier_errors"},
 			latency("outage.parts"), under("outage.parts", "name", "reads", "errors", "waited", "loads", "loads_per_second", "busiest_second",
 				"most_at_once", "most_at_once_in_one_cache", "added_p99_ms", "added_max_ms", "late_p99_ms")}},

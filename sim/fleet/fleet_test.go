@@ -33,7 +33,7 @@ func play(t *testing.T, s Setup, x scene) Report {
 // What each defence is for shows in its row.
 func TestRungs_differInWhatTheyAreFor(t *testing.T) {
 	rows := map[string]Row{}
-	for _, row := range play(t, small, scene{rungReads, playRungs}).Rungs {
+	for _, row := range play(t, small, scene{reads: rungReads, play: playRungs}).Rungs {
 		rows[row.Name] = row
 		require.Zero(t, row.Errors, row)
 		require.InDelta(t, small.Rate*small.Duration.Seconds(), row.Reads, 150, "the schedule is kept: %+v", row)
@@ -63,7 +63,7 @@ func TestRungs_differInWhatTheyAreFor(t *testing.T) {
 func TestNearTTL_costsRoundTrips(t *testing.T) {
 	s := small
 	s.Near = lives{10 * time.Millisecond}
-	rows := play(t, s, scene{rungReads, func(ctx context.Context, r *run) error {
+	rows := play(t, s, scene{reads: rungReads, play: func(ctx context.Context, r *run) error {
 		for _, x := range s.rungs()[4:] {
 			row, err := r.playRung(ctx, x)
 			if err != nil {
@@ -83,7 +83,7 @@ func TestRoundTrips_areTheStoresQuestions(t *testing.T) {
 	s := small
 	s.budget = budget
 	s.Instances = 1 // nobody waits for another, which takes any number of looks
-	server, err := dial(t.Context(), Auto)
+	server, err := dial(t.Context(), Auto, false)
 	require.NoError(t, err)
 	defer server.close()
 	c, err := s.launch(full, server.url, "test")
@@ -107,7 +107,7 @@ func TestRoundTrips_areTheStoresQuestions(t *testing.T) {
 }
 
 func TestCold_oneLoadsAndTheOthersAreWoken(t *testing.T) {
-	rows := play(t, small, scene{coldReads, playCold}).Cold
+	rows := play(t, small, scene{reads: coldReads, play: playCold}).Cold
 	require.Len(t, rows, 3)
 	for _, row := range rows {
 		require.Zero(t, row.Errors)
@@ -127,7 +127,7 @@ func TestOutage_isLivedThroughAndComesToAnEnd(t *testing.T) {
 	for _, kind := range []string{kill, stop} {
 		t.Run(kind, func(t *testing.T) {
 			redistest.Need(t)
-			r, err := small.run(t.Context(), scene{outageReads, func(ctx context.Context, r *run) error { return playOutage(ctx, r, kind) }}, io.Discard)
+			r, err := small.run(t.Context(), scene{reads: outageReads, play: func(ctx context.Context, r *run) error { return playOutage(ctx, r, kind) }}, io.Discard)
 			require.NoError(t, err)
 			o := r.Outage
 			require.Equal(t, kind, o.Kind)
@@ -153,7 +153,7 @@ func TestRun_interruptedLeavesNothing(t *testing.T) {
 	s.Redis = "redis://" + server.Addr
 	s.Duration = time.Minute
 	began := time.Now()
-	_, err := s.run(ctx, scene{rungReads, playRungs}, io.Discard)
+	_, err := s.run(ctx, scene{reads: rungReads, play: playRungs}, io.Discard)
 	require.ErrorIs(t, err, context.DeadlineExceeded)
 	require.Less(t, time.Since(began), 20*time.Second)
 	require.Empty(t, server.Do("KEYS", "*"))

@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -13,13 +14,16 @@ type value struct {
 	Key   string
 	From  int           // the instance that loaded it
 	Ready time.Duration // when the origin had it, on the run's clock
+
+	Version int // of the origin's content, when the load began
 }
 
 // origin is what all the caches of a fleet load from. It takes its time and has no
 // bound: what it is spared is the caches' doing.
 type origin struct {
-	takes time.Duration
-	began time.Time // when the run's clock began
+	takes   time.Duration
+	began   time.Time    // when the run's clock began
+	version atomic.Int64 // rises with each change
 
 	mu    sync.Mutex
 	calls []call
@@ -38,13 +42,13 @@ func newOrigin(takes time.Duration) *origin { return &origin{takes: takes, began
 func (o *origin) now() time.Duration { return time.Since(o.began) }
 
 func (o *origin) load(ctx context.Context, instance int, key string) (value, error) {
-	began := o.now()
+	began, version := o.now(), o.version.Load()
 	err := wait(ctx, o.takes)
 	ended := o.now()
 	o.mu.Lock()
 	o.calls = append(o.calls, call{key, instance, began, ended})
 	o.mu.Unlock()
-	return value{key, instance, ended}, err
+	return value{key, instance, ended, int(version)}, err
 }
 
 func wait(ctx context.Context, d time.Duration) error {

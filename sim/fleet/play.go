@@ -81,7 +81,11 @@ func (c *caches) dispatch(ctx context.Context, s Setup, played *atomic.Int64, st
 // stream is more than enough reads for so long.
 func (s Setup) stream(length time.Duration) *workload.Stream {
 	n := int(1.5*s.Rate*length.Seconds()) + 100
-	return workload.Zipf(workload.Catalogue(s.Keys, s.Seed), 1, n, workload.Mix{Seed: s.Seed, Rate: s.Rate})
+	mix := workload.Mix{Seed: s.Seed, Rate: s.Rate}
+	if s.crowded {
+		return workload.Crowd(workload.Catalogue(1+bystanders, s.Seed), hotShare, n, mix)
+	}
+	return workload.Zipf(workload.Catalogue(s.Keys, s.Seed), 1, n, mix)
 }
 
 // sleepUntil sleeps until the run's clock shows at.
@@ -102,6 +106,9 @@ func (c *caches) read(ctx context.Context, due time.Duration, instance int, key 
 	began := c.origin.now()
 	v, err := c.cache[instance].Get(ctx, key)
 	ended := c.origin.now()
+	if c.saw != nil && err == nil {
+		c.saw(sighting{instance, began, v})
+	}
 	if err == nil && v.Key != key {
 		err = fmt.Errorf("%w: %q for %q", errWrong, v.Key, key)
 	}

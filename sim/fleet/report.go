@@ -12,6 +12,7 @@ type Report struct {
 	Server string    `json:"server"`
 	Rungs  []Row     `json:"rungs,omitempty"`
 	Cold   []ColdRow `json:"cold,omitempty"`
+	Hot    []HotRow  `json:"hot,omitempty"`
 	Outage *Outage   `json:"outage,omitempty"`
 }
 

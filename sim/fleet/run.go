@@ -16,6 +16,8 @@ import (
 type scene struct {
 	reads func(Setup) int // about how many, for who looks at the clock
 	play  func(context.Context, *run) error
+
+	cluster bool // on a Cluster
 }
 
 // run is a scene that is being played.
@@ -30,7 +32,7 @@ type run struct {
 
 // run plays a scene with a valid setup.
 func (s Setup) run(ctx context.Context, x scene, stderr io.Writer) (Report, error) {
-	server, err := dial(ctx, s.Redis)
+	server, err := dial(ctx, s.Redis, x.cluster)
 	if err != nil {
 		return Report{}, err
 	}

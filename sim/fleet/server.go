@@ -20,13 +20,14 @@ import (
 type server struct {
 	url     string
 	about   string             // for people; without a password
-	process *redisproc.Process // nil for one that was there before
+	process *redisproc.Process // nil for one that was there before, and for a Cluster
+	cluster *redisproc.Cluster // nil likewise
 	dir     string
 	client  rueidis.Client
 }
 
-// dial starts a server, or uses that at a URL. Close it.
-func dial(ctx context.Context, redis string) (s *server, err error) {
+// dial starts a server, or a Cluster, or uses that at a URL. Close it.
+func dial(ctx context.Context, redis string, cluster bool) (s *server, err error) {
 	s = &server{url: redis}
 	defer func() {
 		if err != nil {
@@ -34,7 +35,11 @@ func dial(ctx context.Context, redis string) (s *server, err error) {
 		}
 	}()
 	if redis == Auto {
-		if err := s.start(); err != nil {
+		err := s.start(cluster)
+		if errors.Is(err, redisproc.ErrNotInstalled) {
+			err = fmt.Errorf("%w; or say with -redis URL which server to use", err)
+		}
+		if err != nil {
 			return s, err
 		}
 	}
@@ -52,20 +57,26 @@ func dial(ctx context.Context, redis string) (s *server, err error) {
 	}
 	s.about = fmt.Sprintf("%s at %s", versionOf(nodes[0]), strings.Join(o.InitAddress, ", "))
 	if len(nodes) > 1 {
-		s.about += fmt.Sprintf(", a cluster of %d nodes", len(nodes))
+		s.about += fmt.Sprintf(", a cluster of %d masters", len(nodes))
 	}
 	return s, nil
 }
 
-func (s *server) start() (err error) {
+// masters is how many a Cluster of ours has, and as many replicas.
+const masters = 3
+
+func (s *server) start(cluster bool) (err error) {
 	if s.dir, err = os.MkdirTemp("", "sim-fleet-"); err != nil {
 		return err
 	}
-	s.process, err = redisproc.Launch(s.dir)
-	if errors.Is(err, redisproc.ErrNotInstalled) {
-		return fmt.Errorf("%w; or say with -redis URL which server to use", err)
+	if cluster {
+		if s.cluster, err = redisproc.StartCluster(s.dir, masters, true); err != nil {
+			return err
+		}
+		s.url = "redis://" + s.cluster.Masters[0].Addr
+		return nil
 	}
-	if err != nil {
+	if s.process, err = redisproc.Launch(s.dir); err != nil {
 		return err
 	}
 	s.url = "redis://" + s.process.Addr
@@ -78,6 +89,9 @@ func (s *server) close() {
 	}
 	if s.process != nil {
 		s.process.Kill()
+	}
+	if s.cluster != nil {
+		s.cluster.Kill()
 	}
 	if s.dir != "" {
 		os.RemoveAll(s.dir)
@@ -97,9 +111,9 @@ func versionOf(info string) string {
 // infos asks each node for a section of its INFO.
 func (s *server) infos(ctx context.Context, section string) (all []string, err error) {
 	for addr, node := range s.client.Nodes() {
-		text, err := node.Do(ctx, node.B().Info().Section(section).Build()).ToString()
+		text, err := info(ctx, addr, node, section)
 		if err != nil {
-			return nil, fmt.Errorf("INFO of the server at %s: %w", addr, err)
+			return nil, err
 		}
 		all = append(all, text)
 	}
@@ -107,6 +121,14 @@ func (s *server) infos(ctx context.Context, section string) (all []string, err e
 		return nil, errors.New("the server has no nodes")
 	}
 	return all, nil
+}
+
+func info(ctx context.Context, addr string, node rueidis.Client, section string) (string, error) {
+	text, err := node.Do(ctx, node.B().Info().Section(section).Build()).ToString()
+	if err != nil {
+		err = fmt.Errorf("INFO of the server at %s: %w", addr, err)
+	}
+	return text, err
 }
 
 // commands are calls of a server's commands by their names.
@@ -117,15 +139,41 @@ func (s *server) commands(ctx context.Context) (commands, error) {
 	all, err := s.infos(ctx, "commandstats")
 	sum := commands{}
 	for _, info := range all {
-		for line := range strings.Lines(info) {
-			name, rest, _ := strings.Cut(strings.TrimPrefix(line, "cmdstat_"), ":calls=")
-			count, _, _ := strings.Cut(rest, ",")
-			if n, err := strconv.Atoi(count); err == nil && name != "info" { // our own
-				sum[name] += n
-			}
-		}
+		sum.add(info)
 	}
 	return sum, err
+}
+
+// byMaster is commands for each master.
+func (s *server) byMaster(ctx context.Context) (map[string]commands, error) {
+	all := map[string]commands{}
+	for addr, node := range s.client.Nodes() {
+		role, err := info(ctx, addr, node, "replication")
+		if err != nil {
+			return nil, err
+		}
+		if !strings.Contains(role, "role:master") {
+			continue
+		}
+		stats, err := info(ctx, addr, node, "commandstats")
+		if err != nil {
+			return nil, err
+		}
+		all[addr] = commands{}
+		all[addr].add(stats)
+	}
+	return all, nil
+}
+
+// add adds what INFO commandstats says.
+func (c commands) add(info string) {
+	for line := range strings.Lines(info) {
+		name, rest, _ := strings.Cut(strings.TrimPrefix(line, "cmdstat_"), ":calls=")
+		count, _, _ := strings.Cut(rest, ",")
+		if n, err := strconv.Atoi(count); err == nil && name != "info" { // our own
+			c[name] += n
+		}
+	}
 }
 
 // since returns what was called after before.
@@ -143,9 +191,17 @@ func (c commands) since(before commands) commands {
 // or beside other commands that are sent with it.
 func (c commands) roundTrips() int { return c["mget"] }
 
+// all returns how many commands the calls were.
+func (c commands) all() (n int) {
+	for _, calls := range c {
+		n += calls
+	}
+	return n
+}
+
 // sweep deletes the keys of a namespace from a server that will go on without us.
 func (s *server) sweep(namespace string) error {
-	if s.process != nil {
+	if s.process != nil || s.cluster != nil {
 		return nil
 	}
 	prefix := namespace + ":"

@@ -26,7 +26,8 @@ type Setup struct {
 	Readers   int           // of a cold key, at once
 	Seed      uint64
 
-	budget time.Duration // redisstore's Timeout; 0 is its default
+	budget  time.Duration // redisstore's Timeout; 0 is its default
+	crowded bool          // most reads are of one key
 }
 
 // Auto is the Redis of a Setup that starts a server of its own.

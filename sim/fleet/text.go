@@ -19,6 +19,8 @@ func (r Report) writeText(w io.Writer, verbose bool) error {
 	switch {
 	case len(r.Cold) > 0:
 		r.writeCold(&b, verbose)
+	case len(r.Hot) > 0:
+		r.writeHot(&b, verbose)
 	case r.Outage != nil:
 		r.writeOutage(&b)
 	default:

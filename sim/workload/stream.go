@@ -17,8 +17,8 @@ type Request struct {
 
 // A Stream is a sequence of requests: customers' for keys that exist, in an order
 // that is the stream's, and strangers' in between. Together they arrive at random,
-// as a Poisson process. A Stream is made by Zipf or Replay. It holds no position:
-// any number of goroutines may play it.
+// as a Poisson process. A Stream is made by Zipf, Crowd or Replay. It holds no
+// position: any number of goroutines may play it.
 type Stream struct {
 	Population *Population
 
@@ -43,6 +43,22 @@ func Zipf(p *Population, exponent float64, n int, mix Mix) *Stream {
 		mix:        mix,
 		customers:  n,
 		pick:       func(rng *rand.Rand, _ int) string { return p.keys[z.draw(rng)] },
+	}
+}
+
+// Crowd returns the stream of n customers' requests of which a share is for the first
+// product, and the rest for the others alike.
+func Crowd(p *Population, share float64, n int, mix Mix) *Stream {
+	return &Stream{
+		Population: p,
+		mix:        mix,
+		customers:  n,
+		pick: func(rng *rand.Rand, _ int) string {
+			if len(p.keys) == 1 || rng.Float64() < share {
+				return p.keys[0]
+			}
+			return p.keys[1+rng.IntN(len(p.keys)-1)]
+		},
 	}
 }
 

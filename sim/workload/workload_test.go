@@ -171,3 +171,18 @@ func TestPopulation_patternsCompile(t *testing.T) {
 }
 
 func small(m Mix) *Stream { return Zipf(Catalogue(500, m.Seed), 1, 20_000, m) }
+
+func TestCrowd_firstProductHasItsShare(t *testing.T) {
+	p := Catalogue(11, 1)
+	counts := map[string]int{}
+	for r := range Crowd(p, 0.9, 20_000, Mix{Seed: 1, Rate: 1000}).Requests() {
+		counts[r.Key]++
+	}
+	require.InDelta(t, 18_000, counts[p.Keys()[0]], 300)
+	for _, key := range p.Keys()[1:] {
+		require.InDelta(t, 200, counts[key], 80)
+	}
+	for r := range Crowd(Catalogue(1, 1), 0, 10, Mix{Seed: 1, Rate: 1000}).Requests() {
+		require.Equal(t, Catalogue(1, 1).Keys()[0], r.Key)
+	}
+}
