@@ -2,6 +2,7 @@ package earlybird_test
 
 import (
 	"fmt"
+	"math"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -175,5 +176,36 @@ func TestHot_splitKeysAreReadFromCopies(t *testing.T) {
 				require.Equal(t, v, got)
 			}
 		}
+	})
+}
+
+// A key whose rate swings round the threshold changes its state twice a minute at
+// most.
+func TestHot_swingingTrafficDoesNotFlap(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const threshold = 100.0
+		f := newFleet(t, 1, earlybird.Options[string]{NearTTL: earlybird.Off, HotKeys: newTracker(t, threshold)}, someNetwork)
+		c := f.caches[0]
+		state := func() hotkeys.State {
+			if hot := c.Hot(); len(hot) > 0 {
+				return hot[0].State
+			}
+			return hotkeys.Cold
+		}
+		const minutes = 4
+		changes, was, began := 0, hotkeys.Cold, time.Now()
+		for reads, due := 0.0, 0.0; time.Since(began) < minutes*time.Minute; time.Sleep(5 * time.Millisecond) {
+			swing := 0.1 * math.Sin(2*math.Pi*time.Since(began).Seconds()/7)
+			for due += hotkeys.Margin * threshold * (1 + swing) * 0.005; reads < due; reads++ {
+				_, err := c.Get(t.Context(), "k")
+				require.NoError(t, err)
+			}
+			if is := state(); is != was {
+				changes, was = changes+1, is
+			}
+		}
+		t.Logf("%d changes of state in %d minutes", changes, minutes)
+		require.Positive(t, changes, "it was never hot")
+		require.LessOrEqual(t, changes, 2*minutes)
 	})
 }
