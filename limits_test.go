@@ -121,8 +121,8 @@ func TestGet_readersOfAHotKeyStartNoGoroutines(t *testing.T) {
 }
 
 func TestMemory_doesNotGrowWithTheKeysThatPass(t *testing.T) {
-	few := scaled(20_000, 100_000)
-	many := scaled(120_000, 5_000_000)
+	few := scaled(10_000, 100_000)
+	many := scaled(60_000, 5_000_000)
 	tracker, err := hotkeys.New(hotkeys.Options{})
 	require.NoError(t, err)
 	c := newCache(t, func(_ context.Context, key string) (string, error) {
@@ -179,7 +179,7 @@ func TestNegatives_floodOfAbsentKeysLeavesTheHotSetAlone(t *testing.T) {
 	}
 	read()
 	before := c.Stats()
-	for i := range scaled(100_000, 2_000_000) {
+	for i := range scaled(40_000, 2_000_000) {
 		_, err := c.Get(context.Background(), "gone:"+strconv.Itoa(i))
 		require.ErrorIs(t, err, ErrNotFound)
 	}
