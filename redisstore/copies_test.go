@@ -34,7 +34,7 @@ func TestGetCopy_spreadsReads(t *testing.T) {
 	t.Parallel()
 	c := redistest.StartCluster(t, 3, false)
 	s := open(t, patient[string](c.Addrs()...))
-	const n, reads = 3, 900
+	const n, reads = 3, 300
 	for _, key := range []string{"", "key", "k#1", "{tag}k", "}", "12706", "b"} {
 		set(t, s, key, "v")
 		spread(t, s, key, n)

@@ -2,6 +2,7 @@ package redisstore_test
 
 import (
 	"fmt"
+	"regexp"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -33,6 +34,9 @@ func open[V any](t testing.TB, opts redisstore.Options[V]) *redisstore.Store[V] 
 
 var namespaces atomic.Int64
 
+// ofBusOrBlobs are the promises of a store.Bus and of store.Blobs.
+var ofBusOrBlobs = regexp.MustCompile(`/(WhoHears|Listening|Facts|Bus|Blob|MeaninglessBlobs)`)
+
 // suite runs the conformance suite, each test in a namespace of its own.
 func suite(t *testing.T, opts redisstore.Options[*item]) {
 	suiteOf(opts, false).Run(t)
@@ -43,6 +47,9 @@ func suiteOf(opts redisstore.Options[*item], unwatched bool) storetest.Suite {
 		SharedLeases: opts.SharedLeases,
 		Unwatched:    unwatched,
 		Open: func(t *testing.T) func() store.Store[*item] {
+			if (opts.SharedLeases || unwatched) && ofBusOrBlobs.MatchString(t.Name()) {
+				t.Skip("neither leases nor tracking have a part in it")
+			}
 			opts.Namespace = fmt.Sprint("suite:", namespaces.Add(1))
 			return func() store.Store[*item] { return open(t, opts) }
 		},
