@@ -84,6 +84,13 @@ func (x call) do(commands ...rueidis.Completed) ([]rueidis.RedisResult, error) {
 	return replies, nil
 }
 
+// doubt makes the next call of each lane a careful one: it may have to connect.
+func (t *tier) doubt() {
+	for i := range t.lanes {
+		t.lanes[i].doubt.Store(true)
+	}
+}
+
 // carefully is for a server that may be gone: the client library waits for a
 // connection that another call is making, however long. It returns nil when the
 // context ends first.

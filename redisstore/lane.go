@@ -17,7 +17,7 @@ import (
 type lane struct {
 	state    atomic.Int32
 	failures atomic.Int32  // in a row
-	doubt    atomic.Bool   // the latest call failed, or there was none yet
+	doubt    atomic.Bool   // the latest call failed, or its connection may be gone, or there was none yet
 	slot     atomic.Uint32 // of the latest failure
 	since    atomic.Int64  // when it began to ramp up
 	reads    rota

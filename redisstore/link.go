@@ -24,6 +24,7 @@ type link struct {
 	crowded func() bool // more than one call is on its way
 	refused func(error)
 	moved   func() // called when a slot is found to be another server's
+	gone    func() // called when a connection has ended
 
 	elsewhere atomic.Uint64 // commands that were sent on to another server
 
@@ -49,7 +50,7 @@ type client struct {
 func (l *link) connect(connected func()) {
 	once := sync.OnceFunc(func() { close(l.first) })
 	defer once()
-	for pause := 50 * time.Millisecond; ; pause = min(2*pause, 2*time.Second) {
+	for pause := 50 * time.Millisecond; ; pause = min(2*pause, longestPause) {
 		c, err := l.attempt()
 		if err == nil {
 			l.client.Store(c)
@@ -130,6 +131,7 @@ func (l *link) secure(ctx context.Context, conn net.Conn, addr string) (net.Conn
 func (l *link) adopt(conn net.Conn) net.Conn {
 	var g *guarded
 	g = guard(conn, l.limit, l.crowded, l.refused, func() {
+		l.gone()
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		delete(l.conns, g)

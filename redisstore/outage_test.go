@@ -28,7 +28,7 @@ func outage(t *testing.T, s store.Store[string]) {
 		require.ErrorIs(t, err, store.ErrUnavailable)
 	}
 	require.Positive(t, s.Stats().Open)
-	require.Positive(t, s.Stats().Gets.Failed)
+	require.Positive(t, s.Stats().Opened, "after failures, be they of other methods")
 	require.NotEmpty(t, s.Stats().LastError)
 }
 
@@ -84,6 +84,22 @@ func TestStore_survivesAStoppedServer(t *testing.T) {
 	server := redistest.Start(t)
 	s, other := open(t, brisk(server.Addr)), open(t, brisk(server.Addr))
 	through(t, s, other, server.Stop, server.Continue)
+}
+
+// A server that goes on after a long stop is read again soon.
+func TestStore_readsAgainSoon(t *testing.T) {
+	t.Parallel()
+	server := redistest.Start(t)
+	s := open(t, brisk(server.Addr))
+	set(t, s, "key", "v")
+	server.Stop()
+	outage(t, s)
+	time.Sleep(4 * time.Second) // until the pauses between two questions are at their longest
+	server.Continue()
+	back := time.Now()
+	eventually(t, func() error { _, err := s.Get(t.Context(), "key"); return err })
+	t.Logf("after %v", time.Since(back))
+	require.Less(t, time.Since(back), 1500*time.Millisecond)
 }
 
 func TestStore_survivesAPausedServer(t *testing.T) {

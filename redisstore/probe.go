@@ -22,7 +22,7 @@ func (t *tier) opened(l *lane, err error) {
 
 // probe asks the servers of open lanes, later each time, until none is open.
 func (t *tier) probe() {
-	for pause := 100 * time.Millisecond; ; pause = min(2*pause, 2*time.Second) {
+	for pause := 100 * time.Millisecond; ; pause = min(2*pause, longestPause) {
 		if !sleep(t.ctx, jittered(pause)) || t.probed() {
 			return
 		}
@@ -32,6 +32,10 @@ func (t *tier) probe() {
 		}
 	}
 }
+
+// longestPause is between two questions to a server that does not answer: nobody
+// reads from it for about as long after it is back.
+const longestPause = 500 * time.Millisecond
 
 // isBack has done at once what a server that was gone is owed.
 func (t *tier) isBack() {

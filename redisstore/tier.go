@@ -48,9 +48,7 @@ type tier struct {
 func newTier(o Options[struct{}], p place) *tier {
 	t := &tier{Options: o, namespace: newNamespace(o.Namespace), began: time.Now()}
 	t.ctx, t.stop = context.WithCancel(context.Background())
-	for i := range t.lanes {
-		t.lanes[i].doubt.Store(true)
-	}
+	t.doubt()
 	t.waiters.of = make(map[string]map[*waiter]struct{})
 	t.watches = watches.New(max(o.MaxWatched, 0))
 	t.bus = bus.New(newBusServer(t))
@@ -77,6 +75,7 @@ func newTier(o Options[struct{}], p place) *tier {
 			t.log(slog.LevelWarn, "the server broke the protocol", err)
 		},
 		moved: t.moved,
+		gone:  t.doubt,
 		first: make(chan struct{}),
 		conns: make(map[*guarded]struct{}),
 	}

@@ -208,6 +208,12 @@ func TestWatch_survivesAFailover(t *testing.T) {
 				_, err := c.Replicas[i].Try("CLUSTER", "FAILOVER", "TAKEOVER")
 				return errors.Join(err, errors.New("still a replica"))
 			})
+			eventually(t, func() error { // until then it takes what is set, and loses it
+				if strings.Contains(c.Masters[i].Do("INFO", "replication"), "role:slave") {
+					return nil
+				}
+				return errors.New("still a master")
+			})
 			c.Masters[i], c.Replicas[i] = c.Replicas[i], c.Masters[i]
 		}
 		for i := range 30 {
