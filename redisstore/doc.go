@@ -103,8 +103,9 @@
 // own.
 //
 // An invalidation that fails is tried again, after 1s, 5s and then every minute,
-// and as soon as the server is back; meanwhile this store finds nothing under
-// its key. Copies that can not be told of a change are tried again for as long as
+// and as soon as the server is back: of many that wait, whatever the server says,
+// one is tried every half second, and when it succeeds all are. Meanwhile this store
+// finds nothing under its key. Copies that can not be told of a change are tried again for as long as
 // they can live. [Store.Stats] shows how many wait. Lives are the last resort: when the
 // process ends first, others find the old value until it expires.
 //

@@ -57,6 +57,7 @@ func TestStore_readOnlyServerIsRead(t *testing.T) {
 	var pending *store.PendingError
 	require.ErrorAs(t, s.Invalidate(t.Context(), "key"), &pending)
 	require.NoError(t, finds(t, s, "key", ""), "not by those who know")
+	time.Sleep(7 * time.Second) // it would be tried again after a minute now
 	server.Do("REPLICAOF", "NO", "ONE")
 	eventually(t, func() error {
 		if s.Stats().Pending > 0 {

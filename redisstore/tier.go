@@ -55,12 +55,14 @@ func newTier(o Options[struct{}], p place) *tier {
 	t.overdue = ladder.New(ladder.Options{
 		Try:   t.forgetAgain,
 		Rungs: []time.Duration{time.Second, 5 * time.Second, time.Minute},
+		Pulse: longestPause,
 		Bound: o.MaxPending,
 		Batch: batch,
 	})
 	t.left = ladder.New(ladder.Options{
 		Try:   t.giveBackAgain,
 		Rungs: []time.Duration{time.Millisecond, 100 * time.Millisecond, time.Second, 5 * time.Second, time.Minute},
+		Pulse: longestPause,
 		Bound: mostLeft,
 		Batch: batch,
 	})

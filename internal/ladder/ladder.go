@@ -1,7 +1,8 @@
 // Package ladder keeps what must be done although it failed, and does it again
 // at growing intervals until it succeeds: the invalidations of a store that is
 // down. A key that fails climbs a rung; it is tried again after that rung's
-// delay.
+// delay. Meanwhile one key at a time is tried more often, and when one succeeds
+// all are tried at once.
 package ladder
 
 import (
@@ -23,6 +24,10 @@ type Options struct {
 	// step.
 	Rungs []time.Duration
 
+	// Pulse is how often one of the keys, any, is tried before it is due. 0 is
+	// never.
+	Pulse time.Duration
+
 	// Bound is the number of keys that are kept, Batch that of a Try.
 	Bound, Batch int
 }
@@ -42,7 +47,8 @@ type Ladder struct {
 	items   map[string]*item
 	queue   dueOrder
 	running bool
-	hopes   uint64 // Kicks so far
+	tried   time.Time // when the latest try began
+	hopes   uint64    // Kicks so far
 	retried uint64
 	givenUp uint64
 }
@@ -52,7 +58,8 @@ type item struct {
 	seq   uint64 // of the latest Add
 	rung  int
 	due   time.Time
-	index int // in the queue; -1 while it is being tried
+	index int  // in the queue; -1 while it is being tried
+	early bool // of what is being tried: it is not due
 }
 
 // New returns an empty ladder.
@@ -144,12 +151,16 @@ func (l *Ladder) ConfirmAll(mark uint64) {
 func (l *Ladder) Kick() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.kickLocked()
+	l.wake()
+}
+
+func (l *Ladder) kickLocked() {
 	l.hopes++
 	now := time.Now()
 	for _, it := range l.items {
 		it.due, it.rung = now, -1
 	}
-	l.wake()
 }
 
 // Counts returns how many keys wait, were done in the end, and were given up.
@@ -202,8 +213,9 @@ func (l *Ladder) run() {
 	}
 }
 
-// take returns the keys that are due, and the Kicks before; if none is, how long
-// until one will be, or 0 if there is nothing left to run for.
+// take returns the keys that are due, and the Kicks before; if none is, one of those
+// that are not, if it is time for that; if it is not, how long until something is to
+// be tried, or 0 if there is nothing left to run for.
 func (l *Ladder) take() (batch []item, hopes uint64, next time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -217,14 +229,32 @@ func (l *Ladder) take() (batch []item, hopes uint64, next time.Duration) {
 		batch = append(batch, *it)
 	}
 	if len(batch) == 0 {
-		next = max(l.queue[0].due.Sub(now), time.Microsecond)
+		next = l.queue[0].due.Sub(now)
+		if early := l.tried.Add(l.opts.Pulse).Sub(now); l.opts.Pulse > 0 && early < next {
+			if next = early; early <= 0 {
+				batch = []item{l.anyLocked()}
+			}
+		}
 	}
-	return batch, l.hopes, next
+	if len(batch) > 0 {
+		l.tried = now
+	}
+	return batch, l.hopes, max(next, time.Microsecond)
+}
+
+// anyLocked takes any of the keys: while some can be done again and others not, it
+// is one of the former before long.
+func (l *Ladder) anyLocked() item {
+	it := *l.queue[rand.IntN(len(l.queue))]
+	heap.Remove(&l.queue, it.index)
+	it.early = true
+	return it
 }
 
 // settle takes away what was done, and lets what failed climb. A key that was
 // added once more while it was being tried stays: the try may have come before
-// what it is about. What failed while there was a Kick is due at once.
+// what it is about. What failed while there was a Kick is due at once. One that was
+// tried early stays where it is; if it was done, there is reason to hope.
 func (l *Ladder) settle(batch []item, hopes uint64, failed []string) {
 	still := make(map[string]bool, len(failed))
 	for _, key := range failed {
@@ -237,17 +267,21 @@ func (l *Ladder) settle(batch []item, hopes uint64, failed []string) {
 		if it == nil || it.index >= 0 { // confirmed meanwhile, and perhaps added anew
 			continue
 		}
-		switch {
-		case still[it.key] && it.seq == tried.seq:
-			it.rung++
-		case !still[it.key] && it.seq == tried.seq:
+		switch isDone := !still[it.key]; {
+		case isDone && it.seq == tried.seq:
 			l.retried++
 			l.removeLocked(it)
+			if tried.early {
+				l.kickLocked()
+			}
 			continue
-		}
-		it.due = l.after(it.rung)
-		if hopes != l.hopes {
+		case hopes != l.hopes:
 			it.due = time.Now()
+		case !tried.early:
+			if it.seq == tried.seq {
+				it.rung++
+			}
+			it.due = l.after(it.rung)
 		}
 		heap.Push(&l.queue, it)
 	}

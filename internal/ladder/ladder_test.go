@@ -243,3 +243,58 @@ func TestLadder_kickedKeysBeginAnew(t *testing.T) {
 		require.EqualValues(t, 1, retried)
 	})
 }
+
+// A key that is tried early shows that all can be done, and costs the others nothing
+// if it does not.
+func TestLadder_oneSucceedsEarlyAndAllAreTried(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var isBack atomic.Bool
+		var tried atomic.Int64
+		l := ladder.New(ladder.Options{
+			Try: func(_ context.Context, keys []string) (failed []string) {
+				tried.Add(int64(len(keys)))
+				if isBack.Load() {
+					return nil
+				}
+				return keys
+			},
+			Rungs: rungs, Pulse: 500 * time.Millisecond, Bound: 1000, Batch: 100,
+		})
+		defer l.Close()
+		keys := make([]string, 1000)
+		for i := range keys {
+			keys[i] = strconv.Itoa(i)
+		}
+		require.Empty(t, l.Add(keys))
+		time.Sleep(20 * time.Second) // all wait for a minute now
+		synctest.Wait()
+		before := tried.Load()
+		time.Sleep(10 * time.Second)
+		synctest.Wait()
+		require.EqualValues(t, 20, tried.Load()-before, "one at a time")
+
+		isBack.Store(true)
+		time.Sleep(500 * time.Millisecond)
+		synctest.Wait()
+		waiting, retried, _ := l.Counts()
+		require.Zero(t, waiting)
+		require.EqualValues(t, 1000, retried)
+	})
+}
+
+// While some can be done and others not, those that can are found.
+func TestLadder_someSucceedEarly(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var isBack atomic.Bool
+		r := newTries(func(key string) bool { return key != "good" || !isBack.Load() })
+		l := ladder.New(ladder.Options{Try: r.try, Rungs: rungs, Pulse: 100 * time.Millisecond, Bound: 10, Batch: 10})
+		defer l.Close()
+		require.Empty(t, l.Add([]string{"good", "bad", "worse", "worst"}))
+		time.Sleep(10 * time.Second)
+		isBack.Store(true)
+		time.Sleep(10 * time.Second)
+		require.False(t, l.Has("good"))
+		require.True(t, l.Has("bad"))
+		require.True(t, l.Has("worst"))
+	})
+}
