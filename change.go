@@ -13,7 +13,9 @@ import (
 // key. It fails with ErrMalformedKey and ErrClosed, and, where the shared tier does
 // not take v, with a *store.ValueError, store.ErrUnavailable or a
 // *store.PendingError: v is kept in this cache only then, and the tier is told, until
-// it confirms, to forget what it has, which it has not done yet only with the last.
+// it confirms, to forget what it has. With the last error it has not confirmed yet;
+// of a hot key that can mean that the tier took v, and copies of the key are yet to
+// be told.
 func (c *Cache[V]) Set(ctx context.Context, key string, v V) error {
 	key = c.canon(key)
 	if !c.wellFormed(key) {

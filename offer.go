@@ -116,7 +116,7 @@ func (c *Cache[V]) coolDown(f *flight[V], o outcome[V]) time.Duration {
 }
 
 // set stores e, which is in memory already, in the tier, and tells e its
-// generation. Where the tier does not take it, it is told to forget what it has.
+// generation. A tier that does not take it is told to forget what it has.
 func (t *tier[V]) set(ctx context.Context, key string, e *entry[V], grace time.Duration) error {
 	if t == nil {
 		return nil
@@ -134,8 +134,8 @@ func (t *tier[V]) set(ctx context.Context, key string, e *entry[V], grace time.D
 		return err
 	})
 	e.sharing().generation.Store(uint64(g))
-	if err == nil {
-		return nil
+	if err == nil || g != 0 { // then it has e, and only copies are yet to be told
+		return err
 	}
 	if isOutage(err) {
 		t.suspect(e)
