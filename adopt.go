@@ -59,7 +59,9 @@ func (c *Cache[V]) learnValue(f *flight[V], r store.Record[V], asked int64) verd
 }
 
 // keep answers f with the copy in memory that the tier has nothing against: it
-// holds nothing, or can not be asked.
+// holds nothing, or can not be asked. If it holds nothing, the copy is refreshed
+// behind the reader: what the tier has lost may be the word of a change, and others
+// would have to load what it does not hold.
 func (c *Cache[V]) keep(f *flight[V], asked int64) verdict[V] {
 	e, now := c.alive(f.key), c.clock.now()
 	if e.isOutdated() {
@@ -74,7 +76,7 @@ func (c *Cache[V]) keep(f *flight[V], asked int64) verdict[V] {
 		e = cmp.Or(c.renew(f, e, asked), e) // who waits for f came before whatever has ended e
 	}
 	a := verdict[V]{lands: true, value: e.value, age: max(0, time.Duration(now-e.written)), stale: isStale}
-	if isStale {
+	if isStale || !f.isDown && e.isMissed() {
 		a.entry = e
 	}
 	return a
@@ -192,6 +194,7 @@ func (c *Cache[V]) renew(f *flight[V], old *entry[V], asked int64) (heir *entry[
 	e.value, e.epoch, e.written, e.expiry = old.value, old.epoch, old.written, old.expiry
 	e.delta.Store(old.delta.Load())
 	e.share(old.generation(), asked, c.nearLife(f.isDown))
+	e.sharing().refused.Store(old.sharing().refused.Load())
 	e.more().habits = old.habits()
 	e.recall(old)
 	c.values.Update(own(f.key), func(now *entry[V], ok bool) (*entry[V], memstore.Op) {

@@ -146,7 +146,8 @@
 //
 // A tier that loses the word of a change, as a server may that is full or fails over,
 // finds nothing where there was something: then other caches serve what they have
-// near until it expires.
+// near until they have asked and one of them has refreshed it behind a reader, which
+// takes the others twice NearTTL at most.
 //
 // Caches know nothing of each other's readers. A circle of loads that two callers
 // close through two caches is ended by LoadTimeout only.

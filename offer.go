@@ -37,6 +37,7 @@ func (c *Cache[V]) offer(f *flight[V], e *entry[V], cost time.Duration) (keep, o
 		return true, true
 	}
 	e.share(g, sent, c.nearLife(false))
+	e.sharing().refused.Store(err != nil)
 	if c.hot.isWatchable(f.key) {
 		e.renewAtOnce()
 	}
@@ -139,6 +140,8 @@ func (t *tier[V]) set(ctx context.Context, key string, e *entry[V], grace time.D
 	}
 	if isOutage(err) {
 		t.suspect(e)
+	} else {
+		e.sharing().refused.Store(true)
 	}
 	return cmp.Or(t.invalidate(ctx, []string{key}), err)
 }

@@ -20,6 +20,7 @@ type sharing struct {
 	renew, quiet int64
 	due          atomic.Int64
 	outdated     atomic.Bool // the record has changed since
+	refused      atomic.Bool // there is none, for the tier can not take the value
 	watched      bool        // the tier tells if it does
 }
 
@@ -86,6 +87,10 @@ func (e *entry[V]) isOutdated() bool {
 	s := e.sharing()
 	return s != nil && s.outdated.Load()
 }
+
+// isMissed reports whether it is news that the tier holds nothing of e's key: it has
+// lost what it held, or was never told.
+func (e *entry[V]) isMissed() bool { return e.generation() != pending && !e.sharing().refused.Load() }
 
 // renewAtOnce has the first reader ask the tier about e.
 func (e *entry[V]) renewAtOnce() {
