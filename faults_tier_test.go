@@ -9,7 +9,7 @@ var tierEdits = []edit{
 		}
 		if old.generation() > r.Generation && old.alive(f.pass.epoch) {
 `,
-		`		if !f.pass.holds() {
+		`		if !f.pass.holds() && !planted("adopt past the fence", "brisk") {
 			return nil, memstore.Keep
 		}
 		if old.generation() > r.Generation && old.alive(f.pass.epoch) && !planted("adopt an older generation", "failover") {
@@ -45,6 +45,9 @@ var tierEdits = []edit{
 `,
 		`	if planted("let stand in what is out of date", "standing") || e.isBelieved(c.clock.now()) {
 `,
+	}, {
+		"flight.go", `	return s.behind &&`,
+		`	return !planted("answer late joiners", "brisk") && s.behind &&`,
 	},
 
 	// What is published.
@@ -91,6 +94,14 @@ var tierEdits = []edit{
 `,
 		`		if err == store.ErrLost && !planted("remember an absence that the tier has refused", "fleet") {
 			return at, false
+`,
+	}, {
+		"offer.go", `		f.behind, since = true, f.load.since // as in shareUnleased
+`,
+		`		f.behind, since = true, f.load.since // as in shareUnleased
+		if planted("believe an absence that nobody gave leave for from its load's end", "brisk") {
+			since = at
+		}
 `,
 	}, {
 		"offer.go", `	e.sharing().generation.Store(uint64(g))

@@ -71,7 +71,12 @@ func fleets() []Profile {
 	batched.Batches, batched.Rows, batched.Crowds = true, 5, 4
 	batched.Tier.Losing = 0.02
 
-	return []Profile{calm, cooling, lossy, outage, failover, eager, stale, spare, sparing, failing, asking, batched}
+	// Loads outlast the time that others wait for them, and the time near.
+	brisk := fleet("brisk")
+	brisk.Tier.NearTTL, brisk.Tier.MaxWait = 50*time.Millisecond, 60*time.Millisecond
+	brisk.Rows, brisk.Reading, brisk.Clients = 2, 0.8, 10
+
+	return []Profile{calm, brisk, cooling, lossy, outage, failover, eager, stale, spare, sparing, failing, asking, batched}
 }
 
 // trouble is something that befalls the tier, and what ends it.
