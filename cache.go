@@ -50,6 +50,7 @@ type Cache[V any] struct {
 	bus       store.Bus // nil if the tier has none
 
 	refreshes, refreshFailures, fenced atomic.Uint64
+	guardLoads, guardSaves             atomic.Uint64
 }
 
 // New makes a cache over the origin that load asks. The error, if any, is an

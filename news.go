@@ -12,15 +12,23 @@ import (
 // created is the Kind of the fact that the keys it has were created.
 const created = "created"
 
-// listen has this cache learn what others create. It begins with a gap, for what
-// was created before is not told.
+// listen has this cache learn what others create.
 func (c *Cache[V]) listen() {
 	bus, ok := c.opts.Store.(store.Bus)
 	if !ok {
 		return
 	}
 	c.bus = bus
-	bus.Listen("", c.heard, c.opts.Guard.Missed)
+	if c.opts.Guard == nil {
+		bus.Listen("", c.heard, func() {})
+		return
+	}
+	m := newMember(c, bus)
+	c.life.begin() // a new cache is open
+	go func() {
+		defer c.life.end()
+		m.run(c.tier.open)
+	}()
 }
 
 // heard is what another cache, or this one, has told.

@@ -143,7 +143,7 @@ type Options[V any] struct {
 
 	// GuardPart returns the part of a key that the guard knows, such as an id
 	// without its tenant. It must depend on nothing but the key. nil is the
-	// whole key.
+	// whole key. With another GuardPart goes another Name of the Guard.
 	GuardPart func(key string) string
 
 	// HotKeys finds out which keys are read most; ask it, or Stats. nil does not,

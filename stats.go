@@ -69,8 +69,11 @@ type Stats struct {
 	Negatives int           // absences in memory, likewise
 	AgeServed time.Duration // mean age of a value served from memory, sampled
 
-	Guard bloom.Stats      // of Options.Guard; zero without one
-	Hot   []hotkeys.HotKey // the ten hottest, by Options.HotKeys
+	Guard      bloom.Stats // of Options.Guard; zero without one
+	GuardLoads uint64      // snapshots of other caches' guards that Guard began with: 0 or 1
+	GuardSaves uint64      // snapshots of Guard left in the tier for others
+
+	Hot []hotkeys.HotKey // the ten hottest, by Options.HotKeys
 }
 
 // Requests returns the number of reads that have ended: Get and Lookup, not
@@ -118,6 +121,7 @@ func (c *Cache[V]) Stats() Stats {
 	s.Values = c.values.Len()
 	s.Negatives = c.negatives.Len()
 	s.Guard = c.opts.Guard.Stats()
+	s.GuardLoads, s.GuardSaves = c.guardLoads.Load(), c.guardSaves.Load()
 	s.Hot = c.opts.HotKeys.Top(10)
 	return s
 }

@@ -43,7 +43,7 @@ func (g *Guard) Build(ctx context.Context, ids iter.Seq2[string, error]) error {
 	if g == nil {
 		return nil
 	}
-	b, err := g.begin(newSecret())
+	b, err := g.begin(ctx, newSecret())
 	if err != nil {
 		return err
 	}
@@ -75,11 +75,31 @@ type build struct {
 	heard   uint64  // Guard.missed at begin
 }
 
-// begin makes the build known to Add: each id is then either in the journal
-// that the build carries over or among its added ones.
-func (g *Guard) begin(s secret) (*build, error) {
+// begin begins a build, once nobody is joining.
+func (g *Guard) begin(ctx context.Context, s secret) (*build, error) {
+	for {
+		if err := g.awaitMembers(ctx); err != nil {
+			return nil, err
+		}
+		if b, err := g.tryBegin(s); b != nil || err != nil {
+			return b, err
+		}
+	}
+}
+
+// tryBegin returns nothing if somebody is joining.
+func (g *Guard) tryBegin(s secret) (*build, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	if len(g.joining) > 0 {
+		return nil, nil
+	}
+	return g.beginLocked(s)
+}
+
+// beginLocked makes the build known to Add: each id is then either in the journal
+// that the build carries over or among its added ones.
+func (g *Guard) beginLocked(s secret) (*build, error) {
 	if g.next != nil {
 		return nil, ErrBuilding
 	}

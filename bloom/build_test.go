@@ -169,7 +169,7 @@ func TestBuild_duplicatesAreOneID(t *testing.T) {
 
 // unpublished is a build of half-0 to half-999, filled but not in force.
 func unpublished(t *testing.T, g *Guard) (*build, *filling) {
-	b, err := g.begin(newSecret())
+	b, err := g.begin(t.Context(), newSecret())
 	require.NoError(t, err)
 	require.NoError(t, b.read(t.Context(), numbered("half", 1_000)))
 	d := designFor(1_000, 1e-3)

@@ -44,7 +44,9 @@
 // A guard lives in memory. [Guard.SaveFile] and [Guard.LoadFile] spare a
 // restart the scan of the origin, but not the ids created since: Load asks
 // for those before it believes a snapshot. Without one, the guard is open
-// until its first build. Counters begin at zero again.
+// until its first build. Counters begin at zero again. Of guards that are all
+// told what is created, as those are whose caches share a tier, a new one begins
+// with the snapshot of another: see [Member].
 //
 // # Evidence
 //

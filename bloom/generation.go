@@ -67,14 +67,18 @@ func (g *generation) roomier() *generation {
 
 // folded moves the overlay into a new frozen filter. Readers of g go on
 // reading g.
-func (g *generation) folded() *generation {
+func (g *generation) folded() *generation { return g.foldedTo(g.count()) }
+
+// foldedTo is folded for anybody: count is what count returned. What is added
+// meanwhile may be in it.
+func (g *generation) foldedTo(count uint64) *generation {
 	next := *g
 	next.filter = bitsbloom.FromWithM(slices.Clone(g.filter.BitSet().Words()), g.m, g.k)
 	g.recent.each(func(d digest) {
 		b := d.bytes()
 		next.filter.Add(b[:])
 	})
-	next.held, next.recent = g.count(), nil
+	next.held, next.recent = count, nil
 	next.fill = fillOf(next.filter)
 	return &next
 }

@@ -26,6 +26,7 @@ type Guard struct {
 	missed  uint64   // how often ids may have been
 	heard   uint64   // missed, when the current generation began to be built
 	builds  uint64
+	joining []*Member
 }
 
 // New makes a guard that is yet to be built, and fails open until then. It
@@ -41,6 +42,14 @@ func New(opts Options) (*Guard, error) {
 		wants:   make(chan struct{}, 1),
 		journal: newJournal(opts.Remember),
 	}, nil
+}
+
+// Name returns Options.Name.
+func (g *Guard) Name() string {
+	if g == nil {
+		return ""
+	}
+	return g.opts.Name
 }
 
 // MayContain reports whether id may exist. False means that it was neither
@@ -141,6 +150,11 @@ func (g *Guard) settleLocked() {
 		case g.wants <- struct{}{}:
 		default:
 		}
+		return
+	}
+	select { // what was wanted has been done
+	case <-g.wants:
+	default:
 	}
 }
 

@@ -46,12 +46,15 @@ func (k Keeper) Run(ctx context.Context, g *Guard) error {
 	case k.Every < 0:
 		return &OptionError{"Every", k.Every, "cannot be off"}
 	}
+	_ = g.awaitMembers(ctx) // somebody's snapshot may be on its way
 	soonest, wait := time.Duration(0), k.untilDue(g)
-	for k.await(ctx, g, soonest, wait) {
+	for first := true; k.await(ctx, g, soonest, wait); first = false {
 		soonest, wait = k.Every/10, k.Every
 		if err := k.build(ctx, g); err != nil {
 			k.report(ctx, err)
 			wait = soonest
+		} else if first && g.Stats().State == Incomplete { // it had begun before Join
+			soonest, wait = 0, 0
 		}
 	}
 	return ctx.Err()
@@ -98,10 +101,6 @@ func (k Keeper) await(ctx context.Context, g *Guard, soonest, longest time.Durat
 func (k Keeper) build(ctx context.Context, g *Guard) error {
 	if err := g.Build(ctx, k.IDs(ctx)); err != nil {
 		return err
-	}
-	select { // what was wanted has been done
-	case <-g.wants:
-	default:
 	}
 	if k.File == "" {
 		return nil

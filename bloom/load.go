@@ -30,7 +30,7 @@ func (g *Guard) Load(ctx context.Context, r io.Reader, since func(Snapshot) iter
 		return Snapshot{}, err
 	}
 	described := s.snapshot()
-	b, err := g.begin(s.secret())
+	b, err := g.begin(ctx, s.secret())
 	if err != nil {
 		return described, err
 	}
@@ -40,14 +40,18 @@ func (g *Guard) Load(ctx context.Context, r io.Reader, since func(Snapshot) iter
 	} else if err := b.read(ctx, since(described)); err != nil {
 		return described, err
 	}
+	return described, g.complete(b, s.filling(s.words), s)
+}
+
+// complete puts into force what s had, with what was listed and added besides.
+func (g *Guard) complete(b *build, f *filling, s *saved) error {
 	b.carry()
-	f := s.filling(s.words)
 	b.listed.drain(f.add)
 	b.sample.ids = append(b.sample.ids, s.sample[:min(len(s.sample), canaries)]...)
 	if err := g.publish(b, f); err != nil {
-		return described, &SnapshotError{Reason: "is damaged", Err: err}
+		return &SnapshotError{Reason: "is damaged", Err: err}
 	}
-	return described, nil
+	return nil
 }
 
 // earlier keeps a clock that ran ahead when the snapshot was saved from

@@ -11,7 +11,8 @@ import (
 // and infinities are errors.
 type Options struct {
 	// Name says which ids these are ("products"). It is stored in snapshots:
-	// one that was saved under another name is not loaded. At most 255 bytes.
+	// one that was saved under another name is not loaded. So a program that
+	// spells its ids otherwise than it did needs another. At most 255 bytes.
 	Name string
 
 	// Expected is the number of ids to design for when the source turns out

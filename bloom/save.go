@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"io"
 )
 
@@ -16,40 +17,58 @@ var ErrUnbuilt = errors.New("bloom: nothing has been built yet")
 // unbuilt or damaged is not saved, and reports [ErrUnbuilt] or [ErrDamaged];
 // nor are ids that only a predecessor in grace knows.
 func (g *Guard) WriteTo(w io.Writer) (int64, error) {
-	gen, sample, err := g.freeze()
+	gen, sample, err := g.freeze(false)
 	if err != nil {
 		return 0, err
 	}
+	return gen.save(w, g.opts.Name, sample)
+}
+
+func (g *generation) save(w io.Writer, name string, sample []string) (int64, error) {
 	out := &counted{w: w}
 	buffered := bufio.NewWriterSize(out, blockBytes)
 	sum := sha256.New()
-	if err := gen.write(io.MultiWriter(buffered, sum), g.opts.Name, packed(sample)); err != nil {
+	if err := g.write(io.MultiWriter(buffered, sum), name, packed(sample)); err != nil {
 		return out.n, err
 	}
 	buffered.Write(sum.Sum(nil)) // Flush has the error
-	err = buffered.Flush()
+	err := buffered.Flush()
 	return out.n, err
 }
 
-// freeze folds the overlay in and returns the generation, which nobody will
-// write to, whatever is added from now on.
-func (g *Guard) freeze() (*generation, []string, error) {
+// freeze returns the generation with its overlay folded in, which nobody will
+// write to, whatever is added from now on. Nobody waits for the fold, which copies
+// the filter.
+func (g *Guard) freeze(complete bool) (*generation, []string, error) {
 	if g == nil {
 		return nil, nil, ErrUnbuilt
 	}
 	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.current == nil {
-		return nil, nil, ErrUnbuilt
+	gen, sample, held, err := g.current, g.sample, uint64(0), g.unsavedLocked(complete)
+	if err == nil {
+		held = gen.count()
 	}
-	if g.damaged {
-		return nil, nil, ErrDamaged
+	g.mu.Unlock()
+	if err == nil && held > gen.held {
+		gen = gen.foldedTo(held)
 	}
-	if g.current.recent.len() > 0 {
-		g.current = g.current.folded()
-		g.settleLocked()
+	return gen, sample, err
+}
+
+// unsavedLocked returns why the guard is not to be saved. A complete one has missed
+// nothing.
+func (g *Guard) unsavedLocked(complete bool) error {
+	switch state := g.stateLocked(); {
+	case state == Unbuilt:
+		return ErrUnbuilt
+	case state == Damaged:
+		return ErrDamaged
+	case complete && state == Incomplete:
+		return ErrIncomplete
+	case complete && state != Ready:
+		return fmt.Errorf("bloom: the guard is %v", state)
 	}
-	return g.current, g.sample, nil
+	return nil
 }
 
 func (g *generation) write(w io.Writer, name string, sample []byte) error {

@@ -15,6 +15,7 @@ package memstore
 
 import (
 	"fmt"
+	"iter"
 
 	"github.com/maypok86/otter/v2"
 )
@@ -129,6 +130,14 @@ func (m *Map[V]) Len() int {
 		return 0
 	}
 	return m.otter.EstimatedSize()
+}
+
+// All yields what is in the map, in no order, while others may change it.
+func (m *Map[V]) All() iter.Seq2[string, V] {
+	if m == nil {
+		return func(func(string, V) bool) {}
+	}
+	return m.otter.All()
 }
 
 // Clear removes every value that was in the map when it was called. A value

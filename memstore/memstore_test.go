@@ -122,3 +122,18 @@ func TestMap_keepsItsBoundWhoeverWrites(t *testing.T) {
 		}
 	}
 }
+
+func TestAll_yieldsWhatIsThere(t *testing.T) {
+	m, err := New[int](100)
+	require.NoError(t, err)
+	want := map[string]int{"a": 1, "b": 2, "c": 3}
+	for key, v := range want {
+		m.Update(key, func(int, bool) (int, Op) { return v, Put })
+	}
+	require.Equal(t, want, maps.Collect(m.All()))
+	for range m.All() {
+		break
+	}
+	m = nil
+	require.Empty(t, maps.Collect(m.All()))
+}

@@ -109,6 +109,9 @@ func (s *Store[V]) PutBlob(ctx context.Context, name string, b store.Blob) error
 	if b.Body == nil || b.Life <= 0 || len(b.Mark) > store.MaxMark {
 		return &store.ValueError{Key: name, Err: errors.New("a blob without life or Body, or with too long a mark")}
 	}
+	if b.Size > t.MaxBlob {
+		return t.tooLarge(name)
+	}
 	there, ok, err := t.describe(ctx, name)
 	if err != nil {
 		return err
@@ -152,7 +155,7 @@ func (t *tier) putParts(ctx context.Context, name, id string, r io.Reader, life 
 			return size, err
 		}
 		if size += int64(n); size > t.MaxBlob {
-			return size, &store.ValueError{Key: name, Err: fmt.Errorf("more than the %d bytes allowed", t.MaxBlob)}
+			return size, t.tooLarge(name)
 		}
 		part = part[:sumSize+n]
 		binary.BigEndian.PutUint64(part, partSum(id, i, part[sumSize:]))
@@ -163,6 +166,10 @@ func (t *tier) putParts(ctx context.Context, name, id string, r io.Reader, life 
 			return size, nil
 		}
 	}
+}
+
+func (t *tier) tooLarge(name string) error {
+	return &store.ValueError{Key: name, Err: fmt.Errorf("more than the %d bytes allowed", t.MaxBlob)}
 }
 
 func (t *tier) putPart(ctx context.Context, id string, i int, part []byte, life time.Duration) error {

@@ -46,7 +46,8 @@ type Blob struct {
 	// Life is how long it is kept from when it is stored. GetBlob does not say.
 	Life time.Duration
 
-	// Size is the length of Body in bytes. PutBlob does not look at it.
+	// Size is the length of Body in bytes. PutBlob need not be told, but refuses at
+	// once what is said to be too large.
 	Size int64
 
 	Body io.Reader

@@ -27,6 +27,9 @@ func (c *Client[V]) PutBlob(ctx context.Context, name string, b store.Blob) erro
 	if b.Body == nil || b.Life <= 0 || len(b.Mark) > store.MaxMark {
 		return &store.ValueError{Key: name, Err: errors.New("a blob without life or Body, or with too long a mark")}
 	}
+	if b.Size > mostBlob {
+		return &store.ValueError{Key: name, Err: errors.New("too large")}
+	}
 	if err := c.usable(ctx); err != nil {
 		return err
 	}

@@ -147,6 +147,7 @@ func meaninglessBlobs(x *tier) {
 	for _, in := range []store.Blob{
 		{}, {Life: long}, {Body: strings.NewReader("x")}, {Life: -1, Body: strings.NewReader("x")},
 		{Life: long, Body: strings.NewReader("x"), Mark: strings.Repeat("m", store.MaxMark+1)},
+		{Life: long, Body: iotest.ErrReader(errors.New("read all the same")), Size: 1 << 50},
 	} {
 		var e *store.ValueError
 		require.ErrorAs(x, a.PutBlob(x.Context(), "k", in), &e)
