@@ -125,7 +125,16 @@
 // Created tells all caches, if the tier can: once it has returned, no guard of the
 // fleet refuses the ids. A cache that can not be told knows it, by not hearing, and
 // its guard is open until it hears again. A guard that may have missed something is
-// open until a build that began later; so build it after New.
+// open until a build that began later; so build it after New, whose cache a build
+// waits for until it hears, for 20s at most.
+//
+// A new cache need not wait for a build. Once a guard is built, its snapshot is left
+// in the tier, if that can keep it, about once a minute by one cache of the fleet: less
+// often if it is large, and not at all while nothing is created. New caches begin with
+// it and listen from where it was made. If the tier does not remember that any more, or
+// the snapshot is damaged, too old, or of a guard that spells ids otherwise, it is as if
+// there were none, and OnError is told. Whoever can read the tier can read the snapshot,
+// and with its secret make ids that pass. Guards that several caches share begin empty.
 //
 // When a load fails, no cache tries again for a moment. Those of other caches who
 // waited for it get ErrLoadFailed, or a stale value if they may.
@@ -173,7 +182,7 @@
 // caches. A cache has a fixed 256 KiB for its fence, and some 200 bytes for each
 // entry besides the key and the value. While many read, one goroutine keeps the
 // published clock; it ends when they stop. Nothing else runs when nothing is
-// loading.
+// loading, but for one goroutine that tends a Guard where there is a shared tier.
 //
 // Stats tell what became of every read, what the origin was spared, and, with
 // HotKeys, which keys are asked for most.
@@ -185,6 +194,6 @@
 // them few at first. Warm loads what will be asked for before the traffic comes,
 // in a tenth of MaxLoads, and spreads the lives of what it stores. A Guard
 // starts out open and refuses nothing until it has been built, or loaded from the
-// file that it was saved to. Close ends a cache: everybody who waits is released,
+// file that it was saved to or from the tier. Close ends a cache: everybody who waits is released,
 // and nothing is stored afterwards.
 package earlybird

@@ -138,7 +138,8 @@ type Options[V any] struct {
 	Shapes *keyshape.Set
 
 	// Guard knows which ids exist; keys of others are refused with ErrNotFound
-	// without asking the origin. nil lets every key through.
+	// without asking the origin. nil lets every key through. With a Store that can,
+	// a new cache's guard begins with what those of others know.
 	Guard *bloom.Guard
 
 	// GuardPart returns the part of a key that the guard knows, such as an id

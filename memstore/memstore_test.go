@@ -2,6 +2,7 @@ package memstore_test
 
 import (
 	"fmt"
+	"maps"
 	"strconv"
 	"sync"
 	"testing"
@@ -124,11 +125,11 @@ func TestMap_keepsItsBoundWhoeverWrites(t *testing.T) {
 }
 
 func TestAll_yieldsWhatIsThere(t *testing.T) {
-	m, err := New[int](100)
+	m, err := memstore.New[int](100)
 	require.NoError(t, err)
 	want := map[string]int{"a": 1, "b": 2, "c": 3}
 	for key, v := range want {
-		m.Update(key, func(int, bool) (int, Op) { return v, Put })
+		put(m, key, v)
 	}
 	require.Equal(t, want, maps.Collect(m.All()))
 	for range m.All() {
