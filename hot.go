@@ -84,7 +84,7 @@ func (h *hot[V]) mind(now int64) {
 
 func (h *hot[V]) sweep(now int64) {
 	listed := h.cache.opts.HotKeys.Above(h.plan.Floor())
-	for _, k := range h.plan.Update(time.Duration(now), listed, h.cache.opts.Instances) {
+	for _, k := range h.plan.Update(time.Duration(now), listed, h.cache.instances()) {
 		switch k.State {
 		case hotkeys.Promoted:
 			h.promote(k.Key, now)
@@ -92,6 +92,17 @@ func (h *hot[V]) sweep(now int64) {
 			h.demote(k.Key)
 		}
 	}
+}
+
+// instances is about how many caches are read as this one is.
+func (c *Cache[V]) instances() int {
+	switch {
+	case c.opts.Instances > 0:
+		return c.opts.Instances
+	case c.bus == nil:
+		return 1
+	}
+	return max(c.bus.Listeners(), 1)
 }
 
 // promote has the tier asked about key's copy near, which makes it a watched one.

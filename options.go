@@ -169,7 +169,8 @@ type Options[V any] struct {
 	Hot hotkeys.Rule
 
 	// Instances is about how many caches share Store and are read alike, for Hot to
-	// tell what a server bears. Default 1.
+	// tell what a server bears. Default as many as listen to Store, if that is a
+	// store.Bus, found out every quarter of a minute or so; else 1.
 	Instances int
 
 	// MaxWait bounds how long a read waits for another cache's load of its key.
@@ -247,7 +248,6 @@ func (o Options[V]) filled() (Options[V], error) {
 	if o.Instances < 0 {
 		f.fail("Instances", o.Instances, "cannot be off: at least this one shares Store")
 	}
-	o.Instances = max(o.Instances, 1)
 	f.optional(&o.MaxWait, min(3*time.Second, o.LoadTimeout))
 	if o.Outage > Fail {
 		f.fail("Outage", o.Outage, "must be Origin, StaleOnly or Fail")

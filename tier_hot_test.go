@@ -128,6 +128,11 @@ func TestHot_lostWordMakesCopiesSuspect(t *testing.T) {
 // A key that is too hot for one server is read from several copies, and a change
 // reaches all of them.
 func TestHot_splitKeysAreReadFromCopies(t *testing.T) {
+	t.Run("Instances are given", func(t *testing.T) { splitKeysAreReadFromCopies(t, 12) })
+	t.Run("and found out", func(t *testing.T) { splitKeysAreReadFromCopies(t, 0) })
+}
+
+func splitKeysAreReadFromCopies(t *testing.T, given int) {
 	synctest.Test(t, func(t *testing.T) {
 		var mu sync.Mutex
 		asked := make(map[string]int)
@@ -141,7 +146,7 @@ func TestHot_splitKeysAreReadFromCopies(t *testing.T) {
 		const instances = 12
 		f := newFleet(t, instances, earlybird.Options[string]{
 			NearTTL:   earlybird.Off,
-			Instances: instances,
+			Instances: given,
 			HotKeys:   newTracker(t, 50),
 			Hot:       hotkeys.Rule{Hysteresis: hotkeys.Hysteresis{Threshold: 50}, Life: earlybird.Off, ServerReads: 500},
 		}, net)

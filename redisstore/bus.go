@@ -27,6 +27,9 @@ func (s *Store[V]) Hears() bool { return s.tier.bus.Hears() }
 // Place is that of [store.Bus].
 func (s *Store[V]) Place() string { return s.tier.bus.Place() }
 
+// Listeners is that of [store.Bus].
+func (s *Store[V]) Listeners() int { return s.tier.bus.Listeners() }
+
 // Tell is that of [store.Bus].
 func (s *Store[V]) Tell(ctx context.Context, f store.Fact) error { return s.tier.bus.Tell(ctx, f) }
 

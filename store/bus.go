@@ -74,6 +74,11 @@ type Bus interface {
 	//
 	// A fact with many keys may be heard as several with some of them each.
 	Tell(ctx context.Context, f Fact) error
+
+	// Listeners returns about how many Stores listen, this one included, as of some
+	// seconds ago; those that have gone without Close may count for that long. 0 is
+	// not known. It is quick, and asks nobody.
+	Listeners() int
 }
 
 // Fact is what a Bus carries. It means what those who use the Bus agree on.

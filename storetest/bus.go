@@ -23,6 +23,9 @@ func (c *Client[V]) Hears() bool { return c.bus.Hears() }
 // Place is that of store.Bus.
 func (c *Client[V]) Place() string { return c.bus.Place() }
 
+// Listeners is that of store.Bus.
+func (c *Client[V]) Listeners() int { return c.bus.Listeners() }
+
 // Tell is that of store.Bus.
 func (c *Client[V]) Tell(ctx context.Context, f store.Fact) error { return c.bus.Tell(ctx, f) }
 

@@ -20,6 +20,7 @@ var telling = []promise{
 	{"ListeningBeginsWithAGap", beginsWithAGap, anyLease},
 	{"ListeningGoesOnFromAPlace", goesOnFromAPlace, anyLease},
 	{"BusNoticesEnds", busNoticesEnds, anyLease},
+	{"ListenersAreCounted", countsListeners, anyLease},
 }
 
 // listener is a store that listens, and what it has heard.
@@ -209,6 +210,17 @@ func goesOnFromAPlace(x *tier) {
 		require.NoError(x, a.Tell(x.Context(), created("one")))
 		require.NoError(x, a.Tell(x.Context(), created("two")))
 	}
+}
+
+func countsListeners(x *tier) {
+	a := x.listenTo(x.a, "")
+	x.eventually(func() bool { return a.Listeners() == 1 }, "itself")
+	x.listenTo(x.b, "")
+	c := x.client()
+	x.listenTo(c, "")
+	x.eventually(func() bool { return a.Listeners() == 3 }, "and the others")
+	require.NoError(x, c.Close())
+	x.eventually(func() bool { return a.Listeners() == 2 }, "but those who have left")
 }
 
 func busNoticesEnds(x *tier) {

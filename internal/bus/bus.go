@@ -52,6 +52,8 @@ type Bus struct {
 	era    string    // the latest that was seen
 	since  time.Time // when it was seen first
 
+	census census
+
 	polling sync.Mutex
 	lows    map[string]low // members that a teller waits for
 	low     atomic.Pointer[Place]

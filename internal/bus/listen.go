@@ -9,9 +9,10 @@ func (b *Bus) listen() {
 		began := time.Now()
 		if err := b.round(began, round); err != nil {
 			pause = min(max(2*pause, 20*time.Millisecond), wait)
-		} else {
-			pause = max(pace-time.Since(began), 0)
+			continue
 		}
+		b.count()
+		pause = max(pace-time.Since(began), 0)
 	}
 }
 
