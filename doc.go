@@ -120,7 +120,8 @@
 // If the tier can, it tells this cache when one is changed, so that its copy here
 // goes within milliseconds and not after NearTTL; and it keeps several copies of
 // those that would be too much for one of its servers. With NearTTL off only they
-// have a copy in memory. Options.Hot sets the bounds.
+// have a copy in memory. Options.Hot sets the bounds. GetMany asks for the key itself
+// and for no copy, in the one message in which it asks for others of that server.
 //
 // Created tells all caches, if the tier can: once it has returned, no guard of the
 // fleet refuses the ids. A cache that can not be told knows it, by not hearing, and

@@ -24,6 +24,15 @@ func (m mutant) Hears() bool {
 	return m.good.Hears()
 }
 
+func (m mutant) Listeners() int {
+	n := m.good.Listeners()
+	if m.is("counts those who have left") {
+		m.ear.listeners.Store(max(m.ear.listeners.Load(), int64(n)))
+		return int(m.ear.listeners.Load())
+	}
+	return n
+}
+
 func (m mutant) Tell(ctx context.Context, f store.Fact) error {
 	switch {
 	case m.is("tells and does not wait"):

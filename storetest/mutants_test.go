@@ -65,6 +65,7 @@ var wrongs = map[string]string{
 	"forgets places":                 "ListeningGoesOnFromAPlace",
 	"turns facts round":              "FactsTravelUnchanged",
 	"hears when it is closed":        "BusNoticesEnds",
+	"counts those who have left":     "ListenersAreCounted",
 	"forgets when it fails":          "FailKeepsTheRecord",
 	"remembers failures as absences": "FailKeepsTheRecord",
 	"loses marks":                    "BlobsTravelUnchanged",

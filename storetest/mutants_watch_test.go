@@ -13,9 +13,10 @@ import (
 
 // What a mutant of a Watcher knows.
 type mutantEar struct {
-	changed func(key string)
-	own     sync.Map // keys that the mutant itself has changed
-	closed  atomic.Bool
+	listeners atomic.Int64
+	changed   func(key string)
+	own       sync.Map // keys that the mutant itself has changed
+	closed    atomic.Bool
 }
 
 func (m mutant) Notify(changed func(key string), lost func()) {
