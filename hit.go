@@ -2,8 +2,8 @@ package earlybird
 
 // What a hit does besides being served.
 
-// hit counts a hit of key. One in some does for the others what need not be done each
-// time.
+// hit counts a hit of key. One in some does for the others what need not be done
+// each time.
 func (c *Cache[V]) hit(key string, e *entry[V]) {
 	s := c.tally.stripe()
 	if !isSample(s.reads[hit].Add(1)) {
