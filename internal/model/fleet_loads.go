@@ -93,8 +93,8 @@ func (c *fleetCourt) lostTouch(l *Load, from, to Stamp) bool {
 // cools: for a moment after a load that had leave has failed nobody else gets it.
 func (c *fleetCourt) cools(a, b *Load) error {
 	bad := a.Outcome == Failed || a.Outcome == Panicked || a.Outcome == Exited
-	if !bad || a.End.At >= a.Deadline || b.Start.At >= a.End.At+leastCooling {
-		return nil
+	if !bad || c.waitedOut(a) || a.End.At >= a.Deadline || b.Start.At >= a.End.At+leastCooling {
+		return nil // or a had no leave
 	}
 	for _, q := range c.asked[place{a.Cache, a.Key}] {
 		gaveUp := q.Method == "Fail" && q.Err == nil && q.Start.At == a.End.At && q.End.Before(b.Start)

@@ -107,12 +107,19 @@ func (c *fleetCourt) orderly(r *Read, s source) error {
 		}
 		from, _ := c.source(o.Result.Value.By)
 		isOver := r.End.At >= from.done.At+c.shortest(from) || c.ownChange(r, o) || c.wasGone(r, o)
-		if c.failedOver(r) && isOver {
+		if c.failedOver(r) && isOver || undecided(r, s, from) {
 			continue
 		}
 		return broken(Order, "%v got %v of generation %d; %v had got %v of %d", r, s.value, g, o, o.Result.Value, c.published[o.Result.Value.By])
 	}
 	return nil
+}
+
+// undecided reports whether a and b are Sets of r's cache, and one of them was still
+// to be told which the tier had ordered first: until then either may be in memory.
+func undecided(r *Read, a, b source) bool {
+	return a.set != nil && b.set != nil && a.set.Cache == r.Cache && b.set.Cache == r.Cache &&
+		(r.Start.Before(a.set.End) || r.Start.Before(b.set.End))
 }
 
 // wasGone reports whether r's cache was told since o that there is no value.

@@ -74,7 +74,7 @@ func fleets() []Profile {
 	// Loads outlast the time that others wait for them, and the time near.
 	brisk := fleet("brisk")
 	brisk.Tier.NearTTL, brisk.Tier.MaxWait = 50*time.Millisecond, 60*time.Millisecond
-	brisk.Rows, brisk.Reading, brisk.Clients = 2, 0.8, 10
+	brisk.Rows, brisk.Reading, brisk.Clients = 1, 0.7, 10
 
 	return []Profile{calm, brisk, cooling, lossy, outage, failover, eager, stale, spare, sparing, failing, asking, batched}
 }
