@@ -65,7 +65,7 @@ func Launch(dir string, args ...string) (*Process, error) {
 // server is up.
 func freePort() (string, error) {
 	for range 100 {
-		port := 10_000 + rand.IntN(12_000)
+		port := 10_000 + rand.IntN(10_000)
 		if isFree(port) && isFree(port+10_000) {
 			return strconv.Itoa(port), nil
 		}

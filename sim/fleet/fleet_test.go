@@ -80,9 +80,20 @@ func TestNearTTL_costsRoundTrips(t *testing.T) {
 // The figure taken from the server's statistics is what the store itself counted.
 func TestRoundTrips_areTheStoresQuestions(t *testing.T) {
 	redistest.Need(t)
+	for range 5 {
+		if counted(t) {
+			return
+		}
+	}
+	t.Fatal("each time a reader waited")
+}
+
+// counted reports false if a reader waited, which takes any number of looks: one
+// instance does so only for its own refresh, if the machine stands still.
+func counted(t *testing.T) bool {
 	s := small
 	s.budget = budget
-	s.Instances = 1 // nobody waits for another, which takes any number of looks
+	s.Instances = 1
 	server, err := dial(t.Context(), Auto, false)
 	require.NoError(t, err)
 	defer server.close()
@@ -98,12 +109,15 @@ func TestRoundTrips_areTheStoresQuestions(t *testing.T) {
 	after, err := server.commands(t.Context())
 	require.NoError(t, err)
 	stats := c.store[0].Stats()
-	require.Zero(t, stats.Waits.Done)
+	if stats.Waits.Done > 0 {
+		return false
+	}
 	asked := stats.Gets.Done + stats.Acquires.Done + stats.Publishes.Done + stats.Fails.Done
 	require.Positive(t, asked)
 	// A script that the server has not yet is tried in vain, and has no MGET then.
 	require.Equal(t, int(asked), after.since(before).roundTrips())
 	require.Equal(t, int(r.played.Load()), x.tally.reads)
+	return true
 }
 
 func TestCold_oneLoadsAndTheOthersAreWoken(t *testing.T) {
