@@ -247,8 +247,8 @@ func TestFleetHot_serverGoesAndComesBack(t *testing.T) {
 			t.Parallel()
 			server := redistest.Start(t)
 			h := newHotFleet(t, earlybird.Options[string]{NearTTL: earlybird.Off}, brisk[string](server.Addr), brisk[string](server.Addr))
+			h.version.Add(1) // what is loaded from here on has it, and nobody is told
 			end := begin(server)
-			h.version.Add(1)
 			_ = h.caches[0].Invalidate(t.Context(), "hot") // it is pending, and holds here
 			require.Equal(t, "1", get(t, h.caches[0], "hot"))
 			h.history.Store(int64(1), time.Now())
