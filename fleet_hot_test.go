@@ -67,12 +67,11 @@ func TestFleetHot_aPromotedKeyIsReadInProcess(t *testing.T) {
 // it likes.
 type hotFleet struct {
 	*instances[string]
-	version  atomic.Int64   // at the origin
-	returned atomic.Int64   // the version that a change has returned for
-	history  sync.Map       // when that was, by version
-	behind   []atomic.Int64 // how long after it an instance began a read that got what was before, at most, ns
-	stop     chan struct{}
-	readers  sync.WaitGroup
+	version atomic.Int64   // at the origin
+	history sync.Map       // when that was, by version
+	behind  []atomic.Int64 // how long after it an instance began a read that got what was before, at most, ns
+	stop    chan struct{}
+	readers sync.WaitGroup
 }
 
 // hotLife bounds how long a copy in memory is believed that is told of no change.

@@ -35,9 +35,6 @@ func designFor(n uint64, rate float64) design {
 
 func bitsPerID(rate float64) float64 { return -math.Log(rate) / (math.Ln2 * math.Ln2) }
 
-// bytes is the memory the filter takes.
-func (d design) bytes() uint64 { return uint64(d.m) / 8 }
-
 // mostIDs is the largest design count that MaxBytes has room for.
 func (o *Options) mostIDs() uint64 {
 	words := o.MaxBytes &^ 7 // a filter is made of whole words
