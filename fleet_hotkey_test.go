@@ -156,12 +156,10 @@ func TestFleet_sharedHitIsOneRoundTrip(t *testing.T) {
 		server.Do("CONFIG", "RESETSTAT")
 		f()
 		calls := server.Calls()
-		for _, name := range []string{"ping", "config|resetstat", "hello", "info", "select"} {
-			delete(calls, name)
-		}
-		for _, name := range []string{"evalsha", "hget", "hset", "xinfo|stream", "xread"} { // of the bus, now and then
-			require.Less(t, calls[name], 25, name)
-			delete(calls, name)
+		for name, n := range calls {
+			if n < 25 { // nothing that 50 keys cost, but what the bus and connections need now and then
+				delete(calls, name)
+			}
 		}
 		return calls
 	}
