@@ -95,6 +95,39 @@ func TestStore_everyMethodKeepsItsBudget(t *testing.T) {
 	}
 }
 
+// late is a context whose deadline has passed and whose timer has not run yet, as
+// on a busy machine.
+type late struct{ context.Context }
+
+func (late) Deadline() (time.Time, bool) { return time.Now().Add(-time.Millisecond), true }
+
+// A caller whose deadline passes is not the server's fault, whether his context or
+// the connection, which has the same deadline, notices first.
+func TestStore_callersDeadlineBlamesNobody(t *testing.T) {
+	t.Parallel()
+	server := redistest.Start(t)
+	server.Do("ACL", "SETUSER", "default", "-client|tracking") // then a lone call waits on the connection itself
+	s := open(t, patient[string](server.Addr))
+	set(t, s, "key", "v")
+	claim, err := s.Acquire(t.Context(), "held", 0, long)
+	require.NoError(t, err)
+	before := s.Stats()
+	for range 10 {
+		require.NoError(t, finds(t, s, "key", "v"))
+		for name, call := range map[string]func(context.Context) error{
+			"Get":     func(ctx context.Context) error { _, err := s.Get(ctx, "key"); return err },
+			"GetMany": func(ctx context.Context) error { return s.GetMany(ctx, []string{"key"})[0].Err },
+			"Set":     func(ctx context.Context) error { _, err := s.Set(ctx, "key", value("v")); return err },
+			"Wait":    func(ctx context.Context) error { return s.Wait(ctx, claim.Lease.Key, 0) },
+		} {
+			require.ErrorIs(t, call(late{t.Context()}), context.DeadlineExceeded, name)
+		}
+	}
+	after := s.Stats()
+	require.Equal(t, before.Gets.Errors()+before.Sets.Errors()+before.Waits.Errors(), after.Gets.Errors()+after.Sets.Errors()+after.Waits.Errors())
+	require.Zero(t, after.Opened)
+}
+
 // Who asks while another call makes a new connection waits no longer than he may,
 // however long that other may take.
 func TestStore_nobodyWaitsForAConnection(t *testing.T) {

@@ -123,9 +123,19 @@ func (x call) excused() error {
 	case x.tier.ctx.Err() != nil:
 		return store.ErrClosed
 	case x.callers:
-		return x.ctx.Err()
+		return x.ended()
 	}
 	return nil
+}
+
+// ended returns why the call's context is over. It can be before it says so: the
+// client library gives the connection the same deadline, and of two timers either
+// may be the first to run.
+func (x call) ended() error {
+	if d, ok := x.ctx.Deadline(); ok && !time.Now().Before(d) {
+		return context.DeadlineExceeded
+	}
+	return x.ctx.Err()
 }
 
 // blame counts a failure against the lane.
@@ -140,7 +150,7 @@ func (x call) reason(err error) error {
 	switch excuse := x.excused(); {
 	case excuse != nil:
 		return excuse
-	case x.ctx.Err() != nil:
+	case x.ended() != nil:
 		return tally.ErrNoAnswer
 	}
 	return fmt.Errorf("%w: %w", store.ErrUnavailable, err)
