@@ -2,6 +2,7 @@ package redisproc
 
 import (
 	"context"
+	"net"
 	"strconv"
 	"strings"
 	"time"
@@ -29,16 +30,21 @@ func (p *Process) Do(args ...string) (string, error) {
 	return m.ToString()
 }
 
+// patience is how long a command may take.
+const patience = 20 * time.Second
+
 func (p *Process) ask(args []string) (rueidis.RedisMessage, error) {
 	c, err := rueidis.NewClient(rueidis.ClientOption{
 		InitAddress: []string{p.Addr}, ForceSingleClient: true, DisableCache: true,
 		ClientSetInfo: rueidis.DisableClientSetInfo, PipelineMultiplex: -1,
+		Dialer: net.Dialer{Timeout: patience}, ConnWriteTimeout: patience,
+		RingScaleEachConn: 1, ReadBufferEachConn: 4 << 10, WriteBufferEachConn: 4 << 10, // for one command
 	})
 	if err != nil {
 		return rueidis.RedisMessage{}, err
 	}
 	defer c.Close()
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	return c.Do(ctx, c.B().Arbitrary(args[0]).Args(args[1:]...).Build()).ToMessage()
 }

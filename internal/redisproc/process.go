@@ -35,6 +35,7 @@ type Process struct {
 
 	path string
 	args []string
+	mark net.PacketConn // see freePort
 	cmd  *exec.Cmd
 	out  output
 }
@@ -47,11 +48,11 @@ func Launch(dir string, args ...string) (*Process, error) {
 	if err != nil {
 		return nil, err
 	}
-	port, err := freePort()
+	port, mark, err := freePort()
 	if err != nil {
 		return nil, err
 	}
-	p := &Process{path: path, Addr: net.JoinHostPort("127.0.0.1", port)}
+	p := &Process{path: path, Addr: net.JoinHostPort("127.0.0.1", port), mark: mark}
 	p.args = append([]string{
 		"--port", port, "--bind", "127.0.0.1", "--dir", dir,
 		"--save", "", "--appendonly", "no", "--daemonize", "no", "--repl-diskless-sync-delay", "0",
@@ -59,18 +60,27 @@ func Launch(dir string, args ...string) (*Process, error) {
 	return p, p.run()
 }
 
-// freePort returns a port that was free a moment ago, and whose port for the
-// Cluster's own talk, 10,000 higher, was too. Both are below those that systems
-// give to whoever does not care, such as every connection that is made before the
-// server is up.
-func freePort() (string, error) {
+// freePort returns a port that is free, and whose port for the Cluster's own talk,
+// 10,000 higher, is too. Both are below those that systems give to whoever does not
+// care, such as every connection that is made before the server is up.
+//
+// Whoever else looks for one, in this process or in another, must not find it before
+// the server is up, nor while it is down. The mark says so: it holds the port of the
+// same number that is UDP's, of which a server has no use, until it is closed or
+// forgotten.
+func freePort() (port string, mark net.PacketConn, err error) {
 	for range 100 {
-		port := 10_000 + rand.IntN(10_000)
-		if isFree(port) && isFree(port+10_000) {
-			return strconv.Itoa(port), nil
+		n := 10_000 + rand.IntN(10_000)
+		mark, err := net.ListenPacket("udp", fmt.Sprintf("127.0.0.1:%d", n))
+		if err != nil {
+			continue
 		}
+		if isFree(n) && isFree(n+10_000) {
+			return strconv.Itoa(n), mark, nil
+		}
+		mark.Close()
 	}
-	return "", errors.New("no free port")
+	return "", nil, errors.New("no free port")
 }
 
 func isFree(port int) bool {
