@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -193,7 +194,8 @@ func message(r rueidis.RedisResult) (rueidis.RedisMessage, error) {
 }
 
 // InvalidateAll is that of [store.Store]. It raises the epoch of each slot that
-// has one, by 16,384 short scripts.
+// has one, by short scripts: one for each slot in a Cluster, which takes no more,
+// and else one for each 256.
 func (s *Store[V]) InvalidateAll(ctx context.Context) error {
 	t := s.tier
 	if err := t.usable(ctx); err != nil {
@@ -209,17 +211,25 @@ func (s *Store[V]) InvalidateAll(ctx context.Context) error {
 }
 
 func (t *tier) flush(ctx context.Context) error {
-	work := make([]job, 0, batch)
-	for slot := range uint16(slots) {
-		epoch := t.namespace.epochOf(slot)
-		work = append(work, job{keys: keys{value: epoch, lease: epoch, epoch: epoch, splits: t.namespace.splitsOf(slot), slot: slot}})
-		if len(work) < batch {
-			continue
+	if c := t.link.client.Load(); c == nil || !c.cluster {
+		err := t.flushBy(ctx, batch)
+		if err == nil || !strings.Contains(err.Error(), "CROSSSLOT") {
+			return err
+		} // else a Cluster is behind what looks like one server
+	}
+	return t.flushBy(ctx, 1)
+}
+
+// flushBy voids all slots, so many of them by one script.
+func (t *tier) flushBy(ctx context.Context, each int) error {
+	for from := 0; from < slots; from += batch {
+		work := make([]job, 0, batch/each)
+		for slot := from; slot < from+batch; slot += each {
+			work = append(work, job{keys: t.namespace.slotKeysOf(slot, slot+each)})
 		}
 		if err := t.flushSome(ctx, work); err != nil {
 			return err
 		}
-		work = work[:0]
 	}
 	return ctx.Err()
 }

@@ -23,10 +23,14 @@ type keys struct {
 	value, lease, epoch string
 	splits              string // "" for scripts that need not know
 	slot                uint16
+	slots               []string // of the script about many slots, instead of all these
 }
 
 // names returns the keys that there are, in the order that scripts know.
 func (k keys) names() []string {
+	if k.slots != nil {
+		return k.slots
+	}
 	names := [...]string{k.value, k.lease, k.epoch, k.splits}
 	n := 0
 	for n < len(names) && names[n] != "" {
@@ -72,6 +76,15 @@ func (n namespace) epochOf(slot uint16) string {
 // splitsOf returns the key of what is split in a slot.
 func (n namespace) splitsOf(slot uint16) string {
 	return n.splits + n.tags[slot] + "}"
+}
+
+// slotKeysOf returns the keys of the slots from one up to another themselves.
+func (n namespace) slotKeysOf(from, to int) keys {
+	k := keys{slot: uint16(from)}
+	for slot := from; slot < to; slot++ {
+		k.slots = append(k.slots, n.epochOf(uint16(slot)), n.splitsOf(uint16(slot)))
+	}
+	return k
 }
 
 // copyOf returns the one key of copy i of n of the user's key, i > 0.

@@ -13,7 +13,8 @@ import (
 	"github.com/earlybird-cache/earlybird/store"
 )
 
-// script is a Lua script of the server. Its keys are in one slot.
+// script is a Lua script of the server. Its keys are in one slot, but for flush's
+// where the server is no Cluster.
 type script struct {
 	source string
 	sha    string // "" where SHA-1 is forbidden: then the script is sent each time
@@ -23,6 +24,8 @@ type script struct {
 var (
 	//go:embed lua/format.lua
 	format string
+	//go:embed lua/clock.lua
+	clock string
 	//go:embed lua/common.lua
 	common string
 	//go:embed lua/splits.lua
@@ -46,13 +49,13 @@ var (
 	//go:embed lua/bury.lua
 	buryLua string
 
-	acquireScript    = newScript(format, common, acquireLua)
-	publishScript    = newScript(format, common, publishLua).ending()
-	setScript        = newScript(format, common, splits, setLua)
-	invalidateScript = newScript(format, common, splits, invalidateLua)
-	failScript       = newScript(format, common, failLua).ending()
-	flushScript      = newScript(format, common, splits, flushLua)
-	spreadScript     = newScript(format, common, splits, spreadLua)
+	acquireScript    = newScript(format, clock, common, acquireLua)
+	publishScript    = newScript(format, clock, common, publishLua).ending()
+	setScript        = newScript(format, clock, common, splits, setLua)
+	invalidateScript = newScript(format, clock, common, splits, invalidateLua)
+	failScript       = newScript(format, clock, common, failLua).ending()
+	flushScript      = newScript(format, clock, splits, flushLua)
+	spreadScript     = newScript(format, clock, common, splits, spreadLua)
 	putScript        = newScript(format, putLua)
 	buryScript       = newScript(format, buryLua)
 )

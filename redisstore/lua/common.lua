@@ -1,21 +1,12 @@
 -- What the scripts about a base have in common. KEYS are a key's value and lease
 -- and its slot's epoch, for some also what is split in the slot, see keys.go.
 
-local EPOCH_LIFE = 30 * 24 * 3600 * 1000
-
--- now is this server's time in microseconds. Nobody else's clock counts.
-local function now()
-  local t = redis.call('TIME')
-  return t[1] * 1000000 + t[2]
-end
-
 -- What is there, in two calls, for calls are what a script's time is spent on:
 -- of the value kind, generation, and the epoch it was stored in.
 local kind, generation, of = headOf(KEYS[1])
 local others = redis.call('MGET', unpack(KEYS, 2))
 
-local epoch = tonumber(others[2] or '')
-if epoch and (epoch < 1 or epoch >= LIMIT or epoch ~= math.floor(epoch)) then epoch = nil end
+local epoch = epochOf(others[2])
 
 -- Of the lease: L, or C while cooling down, the generation lent, and the token.
 local held, lent, holder

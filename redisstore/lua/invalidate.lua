@@ -5,8 +5,8 @@
 -- and only the tombstone is refused.
 local keep = tonumber(ARGV[1])
 
-local t = now()
-local latest, copies = spread(KEYS[1], t)
+local t, splits = now(), splitsOf(others[3])
+local latest, copies = spread(splits, KEYS[1], t)
 local next = math.max(above(t), latest + 1)
 redis.call('DEL', KEYS[1], KEYS[2])
 redis.pcall('SET', KEYS[1], 'EB\1T' .. stamp(next, epoch or 0), 'PX', text(keep))

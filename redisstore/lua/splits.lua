@@ -1,14 +1,14 @@
--- What is split in a slot, see copies.go. KEYS[4] has a map, by the names of value
--- keys, of the latest generation that was spread (g) and, by numbers of copies,
--- until when some may live, in microseconds (of).
+-- What is split in a slot, see copies.go: a map, by the names of value keys, of the
+-- latest generation that was spread (g) and, by numbers of copies, until when some
+-- may live, in microseconds (of).
 
 local SPLIT_LIFE = 60 * 1000 * 1000
 local MOST_SPLITS = 64
 
-local splits = {}
-if others[3] then
-  local ok, map = pcall(cmsgpack.unpack, others[3])
-  if ok and type(map) == 'table' then splits = map end
+-- splitsOf reads what is noted of a slot.
+local function splitsOf(s)
+  local ok, map = pcall(cmsgpack.unpack, s or '')
+  return ok and type(map) == 'table' and map or {}
 end
 
 local function whole(n, below)
@@ -17,7 +17,7 @@ end
 
 -- spread returns the latest generation of which copies were made of a value key,
 -- and by numbers of copies until when some may live, if after t.
-local function spread(name, t)
+local function spread(splits, name, t)
   local s, of = splits[name], {}
   if type(s) ~= 'table' or type(s.of) ~= 'table' or not whole(s.g, LIMIT - 1) then return 0, of end
   for n, till in pairs(s.of) do

@@ -9,14 +9,14 @@ local n, every = tonumber(ARGV[1]), tonumber(ARGV[2])
 local left = kind == 'V' and of == epoch and redis.call('PTTL', KEYS[1]) or -1
 if left <= 0 then return {} end
 
-local t = now()
-local latest, copies = spread(KEYS[1], t)
+local t, splits = now(), splitsOf(others[3])
+local latest, copies = spread(splits, KEYS[1], t)
 if latest == generation and copies[n] and copies[n] - t > SPLIT_LIFE - every * 1000 then return {} end
 copies[n] = t + SPLIT_LIFE
 
 local noted, count = {}, 1
 for name in pairs(splits) do
-  local g, ns = spread(name, t)
+  local g, ns = spread(splits, name, t)
   if next(ns) and name ~= KEYS[1] then
     noted[name], count = {g = g, of = ns}, count + 1
   end
