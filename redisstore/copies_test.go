@@ -2,6 +2,7 @@ package redisstore_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"strings"
@@ -12,16 +13,17 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/earlybird-cache/earlybird/internal/redistest"
+	"github.com/earlybird-cache/earlybird/internal/standstill"
 	"github.com/earlybird-cache/earlybird/redisstore"
 	"github.com/earlybird-cache/earlybird/store"
 )
 
-func spread(t *testing.T, s *redisstore.Store[string], key string, n int) {
+func spread(t testing.TB, s *redisstore.Store[string], key string, n int) {
 	t.Helper()
 	eventually(t, func() error { return s.Spread(t.Context(), key, n) })
 }
 
-func copyOf(t *testing.T, s *redisstore.Store[string], key string, i, n int) store.Copy[string] {
+func copyOf(t testing.TB, s *redisstore.Store[string], key string, i, n int) store.Copy[string] {
 	t.Helper()
 	c, err := s.GetCopy(t.Context(), key, i, n)
 	require.NoError(t, err)
@@ -134,32 +136,34 @@ func TestSpread_lateRevivesNothing(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			h := &hold{addr: far(c).Addr}
-			opts := patient[string](c.Addrs()...)
-			opts.Dial = h.dial
-			s := open(t, opts)
-			set(t, s, "key", "old")
-			require.NoError(t, finds(t, s, "key", "old"))
-			copyOf(t, s, "key", 1, 3) // so that it is connected
-			for _, m := range c.Masters {
-				m.Do("CONFIG", "RESETSTAT")
-			}
-			release := h.begin()
-			defer release()
-			done := make(chan error)
-			go func() { done <- s.Spread(context.Background(), "key", 3) }()
-			eventually(t, func() error { // it has read the base
-				if other := copyOf(t, other, "key", 2, 3); other.Value != "old" {
-					return fmt.Errorf("found %+v", other)
+			standstill.Rounds(t, 5*brief, func(t testing.TB) {
+				h := &hold{addr: far(c).Addr}
+				opts := patient[string](c.Addrs()...)
+				opts.Dial = h.dial
+				s := open(t, opts)
+				set(t, s, "key", "old")
+				require.NoError(t, finds(t, s, "key", "old"))
+				copyOf(t, s, "key", 1, 3) // so that it is connected
+				for _, m := range c.Masters {
+					m.Do("CONFIG", "RESETSTAT")
 				}
-				return nil
+				release := h.begin()
+				defer release()
+				done := make(chan error)
+				go func() { done <- s.Spread(context.Background(), "key", 3) }()
+				eventually(t, func() error { // it has read the base
+					if other := copyOf(t, other, "key", 2, 3); other.Value != "old" {
+						return fmt.Errorf("found %+v", other)
+					}
+					return nil
+				})
+				change()
+				release()
+				require.NoError(t, <-done)
+				for i := range 3 {
+					require.NotEqual(t, "old", copyOf(t, other, "key", i, 3).Value, "copy %d", i)
+				}
 			})
-			change()
-			release()
-			require.NoError(t, <-done)
-			for i := range 3 {
-				require.NotEqual(t, "old", copyOf(t, other, "key", i, 3).Value, "copy %d", i)
-			}
 		})
 	}
 }
@@ -179,52 +183,53 @@ func TestInvalidate_ofACopyOutOfReach(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			h := &hold{addr: far(c).Addr}
-			opts := brisk(c.Addrs()...)
-			opts.Dial = h.dial
-			s, other := open(t, opts), open(t, patient[string](c.Addrs()...))
-			set(t, other, "key", "old")
-			eventually(t, func() error { return finds(t, s, "key", "old") })
-			eventually(t, func() error {
-				_, err := s.GetCopy(t.Context(), "key", 1, 3)
-				return err
-			})
-			spread(t, other, "key", 3)
-			copied := time.Now()
-			release := h.begin()
-			defer release()
-			called := time.Now()
-			err := change(s)
-			require.Less(t, time.Since(called), soon)
-			var pending *store.PendingError
-			require.ErrorAs(t, err, &pending)
-			require.Equal(t, []string{"key"}, pending.Keys)
-			require.Empty(t, pending.Lost)
-			require.Equal(t, 1, s.Stats().Pending)
+			standstill.Rounds(t, brief, func(t testing.TB) {
+				h := &hold{addr: far(c).Addr}
+				opts := brisk(c.Addrs()...)
+				opts.Dial = h.dial
+				s, other := open(t, opts), open(t, patient[string](c.Addrs()...))
+				set(t, other, "key", "old")
+				eventually(t, func() error { return finds(t, s, "key", "old") })
+				eventually(t, func() error {
+					_, err := s.GetCopy(t.Context(), "key", 1, 3)
+					return err
+				})
+				spread(t, other, "key", 3)
+				copied := time.Now()
+				release := h.begin()
+				defer release()
+				var err error
+				inTime(t, soon, func() { err = change(s) })
+				var pending *store.PendingError
+				require.ErrorAs(t, err, &pending)
+				require.Equal(t, []string{"key"}, pending.Keys)
+				require.Empty(t, pending.Lost)
+				require.Equal(t, 1, s.Stats().Pending)
 
-			require.Equal(t, store.Missing, copyOf(t, s, "key", 2, 3).Kind)
-			require.NotEqual(t, "old", copyOf(t, other, "key", 2, 3).Value, "copies in reach are told")
-			_, err = s.Set(t.Context(), "key", value("new"))
-			require.ErrorAs(t, err, &pending, "its copies are still owed")
-			require.NoError(t, finds(t, s, "key", "new"), "but the base has taken it")
-			for copyOf(t, other, "key", 1, 3).Value == "old" {
-				require.Less(t, time.Since(copied), store.CopyLife+soon)
-				time.Sleep(5 * time.Millisecond)
-			}
-			release()
-			eventually(t, func() error {
-				if n := s.Stats().Pending; n > 0 {
-					return fmt.Errorf("%d pending", n)
+				require.Equal(t, store.Missing, copyOf(t, s, "key", 2, 3).Kind)
+				require.NotEqual(t, "old", copyOf(t, other, "key", 2, 3).Value, "copies in reach are told")
+				_, err = s.Set(t.Context(), "key", value("new"))
+				require.ErrorAs(t, err, &pending, "its copies are still owed")
+				require.NoError(t, finds(t, s, "key", "new"), "but the base has taken it")
+				for copyOf(t, other, "key", 1, 3).Value == "old" {
+					require.Less(t, time.Since(copied), store.CopyLife+soon)
+					time.Sleep(5 * time.Millisecond)
 				}
-				return nil
-			})
-			spread(t, other, "key", 3)
-			eventually(t, func() error {
-				c, err := s.GetCopy(t.Context(), "key", 1, 3)
-				if err == nil && c.Value != "new" {
-					err = fmt.Errorf("found %q", c.Value)
-				}
-				return err
+				release()
+				eventually(t, func() error {
+					if n := s.Stats().Pending; n > 0 {
+						return fmt.Errorf("%d pending", n)
+					}
+					return nil
+				})
+				spread(t, other, "key", 3)
+				eventually(t, func() error {
+					c, err := s.GetCopy(t.Context(), "key", 1, 3)
+					if err == nil && c.Value != "new" {
+						err = fmt.Errorf("found %q", c.Value)
+					}
+					return err
+				})
 			})
 		})
 	}
@@ -261,8 +266,10 @@ func TestSpread_damagedNotes(t *testing.T) {
 		_, err := s.Set(t.Context(), "key", value("v"))
 		require.NoError(t, err, "%q", nonsense)
 		spoil()
-		require.NoError(t, s.Spread(t.Context(), "key", 3))
-		require.Equal(t, "v", copyOf(t, s, "key", 1, 3).Value, "%q", nonsense)
+		standstill.Rounds(t, store.CopyLife/4, func(t testing.TB) {
+			require.NoError(t, s.Spread(t.Context(), "key", 3))
+			require.Equal(t, "v", copyOf(t, s, "key", 1, 3).Value, "%q", nonsense)
+		})
 		require.NoError(t, s.Invalidate(t.Context(), "key"))
 		require.Equal(t, store.Missing, copyOf(t, s, "key", 1, 3).Kind, "%q", nonsense)
 		server.Do("DEL", note)
@@ -276,9 +283,17 @@ func TestGetCopy_damaged(t *testing.T) {
 	s := open(t, patient[string](server.Addr))
 	set(t, s, "key", "v")
 	baseName := server.Do("KEYS", "eb:v:*")
-	spread(t, s, "key", 2)
-	name := server.Do("KEYS", "eb:r1/2:*")
-	whole := server.Do("GET", name)
+	var name, whole string
+	eventually(t, func() error { // a copy does not live long
+		spread(t, s, "key", 2)
+		if name = server.Do("KEYS", "eb:r1/2:*"); name != "" {
+			whole = server.Do("GET", name)
+		}
+		if whole == "" {
+			return errors.New("no copy")
+		}
+		return nil
+	})
 	base := server.Do("GET", baseName)
 	damages := []string{"", whole + "x", base, strings.Repeat("\xff", 200)}
 	for n := range len(whole) {
@@ -303,8 +318,13 @@ func TestGetCopy_damaged(t *testing.T) {
 	_, err := s.GetCopy(t.Context(), "key", 1, 2)
 	require.ErrorIs(t, err, store.ErrUnavailable)
 	set(t, s, "key", "new")
-	spread(t, s, "key", 2)
-	require.Equal(t, "new", copyOf(t, s, "key", 1, 2).Value)
+	eventually(t, func() error {
+		spread(t, s, "key", 2)
+		if c := copyOf(t, s, "key", 1, 2); c.Value != "new" {
+			return fmt.Errorf("found %+v", c)
+		}
+		return nil
+	})
 	for raw := range strings.SplitSeq(server.Do("KEYS", "*"), "\n") {
 		require.NotEqual(t, "-1", server.Do("PTTL", raw), "everything ends by itself: %s", raw)
 	}

@@ -10,31 +10,32 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/earlybird-cache/earlybird/internal/redistest"
+	"github.com/earlybird-cache/earlybird/internal/standstill"
 	"github.com/earlybird-cache/earlybird/store"
 )
 
 // outage makes calls until the store leaves the server alone, and sees that each
 // came back in time with the right error.
-func outage(t *testing.T, s store.Store[string]) {
+func outage(t testing.TB, s store.Store[string]) {
 	t.Helper()
-	for began := time.Now(); s.Stats().Gets.Skipped == 0; {
+	for began, left := time.Now(), false; !left; {
 		require.Less(t, time.Since(began), 30*time.Second, "it must be left alone")
-		call := time.Now()
-		_, err := s.Get(context.Background(), "key")
-		require.Less(t, time.Since(call), soon)
+		var err error
+		inTime(t, soon, func() { _, err = s.Get(context.Background(), "key") })
 		if err == nil { // not noticed yet
 			continue
 		}
 		require.ErrorIs(t, err, store.ErrUnavailable)
+		now := s.Stats() // a server that is only slow may be tried again at any time
+		left = now.Gets.Skipped > 0 && now.Open > 0
 	}
-	require.Positive(t, s.Stats().Open)
 	require.Positive(t, s.Stats().Opened, "after failures, be they of other methods")
 	require.NotEmpty(t, s.Stats().LastError)
 }
 
 // recovers sees that the store comes back by itself, does in the end what it was
 // told meanwhile, and then works.
-func recovers(t *testing.T, s, other store.Store[string]) {
+func recovers(t testing.TB, s, other store.Store[string]) {
 	t.Helper()
 	eventually(t, func() error { _, err := s.Get(t.Context(), "key"); return err })
 	eventually(t, func() error {
@@ -55,7 +56,7 @@ func recovers(t *testing.T, s, other store.Store[string]) {
 }
 
 // through lets a store live through an outage of its server.
-func through(t *testing.T, s, other store.Store[string], begin, end func()) {
+func through(t testing.TB, s, other store.Store[string], begin, end func()) {
 	t.Helper()
 	set(t, s, "key", "before")
 	set(t, s, "doomed", "doomed")
@@ -64,10 +65,10 @@ func through(t *testing.T, s, other store.Store[string], begin, end func()) {
 	var pending *store.PendingError
 	require.ErrorAs(t, s.Invalidate(t.Context(), "doomed"), &pending)
 	require.Equal(t, []string{"doomed"}, pending.Keys)
-	call := time.Now()
-	_, err := s.Acquire(t.Context(), "doomed", 0, long)
-	require.ErrorIs(t, err, store.ErrUnavailable)
-	require.Less(t, time.Since(call), soon)
+	inTime(t, soon, func() {
+		_, err := s.Acquire(t.Context(), "doomed", 0, long)
+		require.ErrorIs(t, err, store.ErrUnavailable)
+	})
 	end()
 	recovers(t, s, other)
 }
@@ -89,17 +90,19 @@ func TestStore_survivesAStoppedServer(t *testing.T) {
 // A server that goes on after a long stop is read again soon.
 func TestStore_readsAgainSoon(t *testing.T) {
 	t.Parallel()
-	server := redistest.Start(t)
-	s := open(t, brisk(server.Addr))
-	set(t, s, "key", "v")
-	server.Stop()
-	outage(t, s)
-	time.Sleep(4 * time.Second) // until the pauses between two questions are at their longest
-	server.Continue()
-	back := time.Now()
-	eventually(t, func() error { _, err := s.Get(t.Context(), "key"); return err })
-	t.Logf("after %v", time.Since(back))
-	require.Less(t, time.Since(back), 1500*time.Millisecond)
+	standstill.Rounds(t, 5*brief, func(t testing.TB) {
+		server := redistest.Start(t)
+		s := open(t, brisk(server.Addr))
+		set(t, s, "key", "v")
+		server.Stop()
+		outage(t, s)
+		time.Sleep(4 * time.Second) // until the pauses between two questions are at their longest
+		server.Continue()
+		back := time.Now()
+		eventually(t, func() error { _, err := s.Get(t.Context(), "key"); return err })
+		t.Logf("after %v", time.Since(back))
+		require.Less(t, time.Since(back), 1500*time.Millisecond)
+	})
 }
 
 func TestStore_survivesAPausedServer(t *testing.T) {
@@ -127,20 +130,21 @@ func TestStore_survivesAPauseThatEnds(t *testing.T) {
 	through(t, s, other, func() { server.Do("CLIENT", "PAUSE", "10000", "ALL") }, func() {})
 }
 
-// A server that only writes have to wait for is read all the while.
+// A server that lets writes wait is used as before when it no longer does. Reads wait
+// behind a write until its connection is given up.
 func TestStore_survivesAPauseOfWrites(t *testing.T) {
 	t.Parallel()
 	server := redistest.Start(t)
 	s, other := open(t, brisk(server.Addr)), open(t, brisk(server.Addr))
 	set(t, s, "key", "before")
 	set(t, s, "doomed", "doomed")
-	server.Do("CLIENT", "PAUSE", "5000", "WRITE")
+	server.Do("CLIENT", "PAUSE", "3600000", "WRITE")
 	_, err := s.Set(t.Context(), "key", value("after"))
 	require.ErrorIs(t, err, store.ErrUnavailable)
 	var pending *store.PendingError
 	require.ErrorAs(t, s.Invalidate(t.Context(), "doomed"), &pending)
-	eventually(t, func() error { return finds(t, s, "key", "before") })
-	require.NotZero(t, s.Stats().Pending, "it was read while the pause lasted")
+	require.Equal(t, []string{"doomed"}, pending.Keys)
+	server.Do("CLIENT", "UNPAUSE")
 	recovers(t, s, other)
 }
 
@@ -169,12 +173,14 @@ func TestGetMany_isOneFailure(t *testing.T) {
 	proxy := redistest.NewProxy(t, server.Addr)
 	s := open(t, brisk(proxy.Addr))
 	set(t, s, "key", "v")
+	eventually(t, func() error { return finds(t, s, "key", "v") }) // which ends a row of failures
+	opened := s.Stats().Opened
 	proxy.BlackHole(true)
 	keys := strings.Split(strings.Repeat("key ", 100), " ")
 	for _, r := range s.GetMany(t.Context(), keys) {
 		require.ErrorIs(t, r.Err, store.ErrUnavailable)
 	}
-	require.Zero(t, s.Stats().Opened)
+	require.Equal(t, opened, s.Stats().Opened)
 	proxy.BlackHole(false)
 	proxy.Break()
 	eventually(t, func() error { return finds(t, s, "key", "v") })

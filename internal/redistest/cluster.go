@@ -15,7 +15,8 @@ type Cluster struct {
 }
 
 // StartCluster is redisproc.StartCluster for a test, at whose end the Cluster is
-// killed. Give FastFailover if masters are to be found dead soon.
+// killed. Give FastFailover if masters are to be found dead soon, or call FailFast
+// when they are.
 func StartCluster(t testing.TB, masters int, replicas bool, args ...string) *Cluster {
 	t.Helper()
 	Need(t)
@@ -34,6 +35,17 @@ func servers(t testing.TB, processes []*redisproc.Process) (all []*Server) {
 
 // FastFailover has a node called dead that is silent for half a second.
 var FastFailover = []string{"--cluster-node-timeout", "500"}
+
+// FailFast is FastFailover from now on, now that dead is. A Cluster that did so from
+// the start could fail over by itself on a busy machine.
+func (c *Cluster) FailFast(dead *Server) {
+	dead.t.Helper()
+	for _, s := range append(c.Masters[:len(c.Masters):len(c.Masters)], c.Replicas...) {
+		if s != dead {
+			s.Do("CONFIG", "SET", "cluster-node-timeout", "500")
+		}
+	}
+}
 
 // Addrs returns the addresses of all nodes.
 func (c *Cluster) Addrs() (addrs []string) {
