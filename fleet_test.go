@@ -180,11 +180,11 @@ func lookup[V any](t testing.TB, c *earlybird.Cache[V], key string) earlybird.Re
 	return r
 }
 
-// eventually waits until f succeeds.
+// eventually waits until f succeeds. How soon it does is not what it judges.
 func eventually(t testing.TB, f func() error) {
 	t.Helper()
 	var err error
-	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
 		if err = f(); err == nil {
 			return
 		}
