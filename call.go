@@ -134,10 +134,9 @@ func (l *load[V]) conclude() {
 	if !l.over.CompareAndSwap(false, true) { // without claim's lock: nobody can be starting l
 		return
 	}
-	l.timer.Stop()
 	answered := l.settle()
 	c.gate.report(answered)
-	c.flights.land(l.flights...)
+	c.flights.land(l)
 }
 
 // settle settles l's flights, and reports whether the origin has answered for one

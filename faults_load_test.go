@@ -4,10 +4,10 @@ package earlybird_test
 var loadEdits = []edit{
 	// Loads.
 	{
-		"call.go", `	c.flights.land(l.flights...)
+		"call.go", `	c.flights.land(l)
 `,
 		`	if answered || !planted("leave the readers of a failed load waiting", "closing") {
-		c.flights.land(l.flights...)
+		c.flights.land(l)
 	}
 `,
 	}, {
@@ -21,11 +21,11 @@ var loadEdits = []edit{
 		`	if s.flight == nil || planted("let every reader lead a load", "closing") {
 `,
 	}, {
-		"flight.go", `	l.ctx.deadline = time.Now().Add(patience)
+		"flight.go", `	l.ctx.deadline = at
 `,
-		`	l.ctx.deadline = time.Now().Add(patience)
+		`	l.ctx.deadline = at
 	if planted("give the loader's context longer than the load", "closing") {
-		l.ctx.deadline = l.ctx.deadline.Add(patience)
+		l.ctx.deadline = at.Add(l.cache.opts.LoadTimeout)
 	}
 `,
 	}, {
@@ -50,12 +50,12 @@ var loadEdits = []edit{
 	if again {
 `,
 	}, {
-		"flight.go", `	l.timer = time.AfterFunc(patience, l.expire)
+		"flight.go", `	fs.timeouts.add(l, at, fs.expire)
 `,
 		`	if planted("give the load twice its time", "spare") {
-		patience *= 2
+		at = at.Add(l.cache.opts.LoadTimeout)
 	}
-	l.timer = time.AfterFunc(patience, l.expire)
+	fs.timeouts.add(l, at, fs.expire)
 `,
 	}, {
 		"call.go", `		settle(f, o)

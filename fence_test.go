@@ -135,7 +135,7 @@ func TestFence_flightThatFoundTheDoomedValueIsNotJoined(t *testing.T) {
 	require.NoError(t, <-invalidated)
 	got := ask(c, "k")
 	settleDown() // had it joined, it would now wait for the flight to land
-	c.flights.land(f)
+	c.flights.land(l)
 	require.Equal(t, answer{"new", nil}, <-got)
 }
 

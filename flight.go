@@ -20,8 +20,9 @@ import (
 type flights[V any] struct {
 	readers atomic.Int64 // in all flights
 
-	mu    sync.Mutex
-	table map[flightID]*flight[V]
+	mu       sync.Mutex
+	table    map[flightID]*flight[V]
+	timeouts timeouts[V]
 }
 
 // flightID names a flight: its key, and the fence as its first reader found
@@ -173,7 +174,6 @@ func (fs *flights[V]) part(l *load[V], lands func(*flight[V]) bool) bool {
 
 // start lets l begin its call, at most LoadTimeout long, unless it has ended.
 func (fs *flights[V]) start(l *load[V]) bool {
-	patience := l.cache.opts.LoadTimeout
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
 	if l.over.Load() {
@@ -184,8 +184,9 @@ func (fs *flights[V]) start(l *load[V]) bool {
 	}
 	l.started = true
 	l.ctx.Context, l.ctx.errand = context.WithoutCancel(l.asked), &l.errand
-	l.ctx.deadline = time.Now().Add(patience)
-	l.timer = time.AfterFunc(patience, l.expire)
+	at := time.Now().Add(l.cache.opts.LoadTimeout)
+	l.ctx.deadline = at
+	fs.timeouts.add(l, at, fs.expire)
 	return true
 }
 
@@ -205,11 +206,22 @@ func (fs *flights[V]) claim(l *load[V]) bool {
 	return l.over.CompareAndSwap(false, true)
 }
 
-// land ends flights: their readers have their answer, their keys are free.
-func (fs *flights[V]) land(flights ...*flight[V]) {
+// expire ends the loads whose time is up.
+func (fs *flights[V]) expire() {
+	fs.mu.Lock()
+	late := fs.timeouts.take(fs.expire)
+	fs.mu.Unlock()
+	for _, l := range late {
+		go l.expire() // it may have to wait for the shared tier
+	}
+}
+
+// land ends l's flights: their readers have their answer, their keys are free.
+func (fs *flights[V]) land(l *load[V]) {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
-	for _, f := range flights {
+	fs.timeouts.remove(l)
+	for _, f := range l.flights {
 		fs.landLocked(f)
 	}
 }

@@ -31,7 +31,8 @@ type load[V any] struct {
 	// Guarded by the flights of cache.
 	flights []*flight[V]
 	started bool
-	timer   *time.Timer // its patience at the gate, then LoadTimeout
+	timer   *time.Timer // its patience at the gate, if it had to queue
+	due     timeout[V]  // of its call
 
 	// Room for what most loads have one of.
 	only    flight[V]
@@ -223,6 +224,9 @@ func (l *load[V]) giveUp() {
 // expire ends the loader's context, and l's flights without the loader, which goes
 // on if it ignores its context.
 func (l *load[V]) expire() {
+	if l.over.Load() {
+		return // it is just being settled
+	}
 	l.ctx.end(context.DeadlineExceeded)
 	if !l.cache.flights.claim(l) {
 		return
@@ -259,7 +263,7 @@ func (c *Cache[V]) failClaimed(l *load[V], err error, cost time.Duration) {
 	for _, f := range l.flights {
 		c.settle(f, outcome[V]{err: err, at: c.clock.now(), cost: cost})
 	}
-	c.flights.land(l.flights...)
+	c.flights.land(l)
 }
 
 // quit gives back what l holds.

@@ -101,7 +101,9 @@ func (c *Cache[V]) publishValue(f *flight[V], o outcome[V]) (published bool) {
 			return true
 		}
 	}
-	c.dropNegative(f.key, f.pass.holds)
+	if _, ok := c.negatives.Get(f.key); ok { // seldom
+		c.dropNegative(f.key, f.pass.holds)
+	}
 	c.values.Update(own(f.key), func(old *entry[V], ok bool) (*entry[V], memstore.Op) {
 		if !f.pass.holds() {
 			return nil, memstore.Keep
