@@ -87,12 +87,10 @@ var changeEdits = []edit{
 		c.dropAbsence(key)
 `,
 	}, {
-		"publish.go", `	c.dropNegative(f.key, f.pass.holds)
-	c.values.Update(own(f.key), func(old *entry[V], ok bool) (*entry[V], memstore.Op) {
+		"publish.go", `	c.values.Update(own(f.key), func(old *entry[V], ok bool) (*entry[V], memstore.Op) {
 		if !f.pass.holds() {
 `,
-		`	c.dropNegative(f.key, f.pass.holds)
-	held := f.pass.holds()
+		`	held := f.pass.holds()
 	dawdle()
 	c.values.Update(own(f.key), func(old *entry[V], ok bool) (*entry[V], memstore.Op) {
 		if planted("ask the fence before the critical section", "lasting") {
