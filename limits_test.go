@@ -59,6 +59,24 @@ func TestGet_hitsAndRejectionsDoNotAllocate(t *testing.T) {
 	}
 }
 
+// A miss starts a goroutine, a channel and a context, and stores an entry in a map:
+// nine allocations. The race detector adds some.
+func TestGet_missesAllocateLittle(t *testing.T) {
+	c := newCache(t, func(_ context.Context, key string) (string, error) { return "v", nil }, Options[string]{})
+	ctx := context.Background()
+	const runs = 1000
+	keys := make([]string, 0, runs+1) // one more for a run before
+	for i := range cap(keys) {
+		keys = append(keys, strconv.Itoa(i))
+	}
+	allocs := testing.AllocsPerRun(runs, func() {
+		c.Get(ctx, keys[0])
+		keys = keys[1:]
+	})
+	require.Empty(t, keys)
+	require.LessOrEqual(t, allocs, 12.0)
+}
+
 func TestGet_coldKeyIsLoadedOnceForEverybody(t *testing.T) {
 	readers, rounds := scaled(1000, 10_000), scaled(50, 200)
 	var loads [200]atomic.Int64
