@@ -1,4 +1,4 @@
-# make test   everything a change must pass, some twelve minutes on two cores
+# make test   everything a change must pass, some ten minutes on two cores
 # make soak   the same at full size and length, for an hour or so
 # make bench  beside the peers, in one run
 # make bench-all  the same longer, then hits by size, popularity and value: hours
